@@ -1,0 +1,123 @@
+/** A command named in a message: each surface spells it its own way. */
+export interface Suggestion {
+  readonly command: string;
+  readonly args?: Readonly<Record<string, unknown>>;
+}
+
+/** Advice to sign in again: why the login at hand does not do. */
+export interface SignIn {
+  readonly signIn: "none" | "ended" | "scope";
+}
+
+export type Hint = string | Suggestion | SignIn;
+
+export interface ErrorDetails {
+  /** What to do about it, in words or as a command to run. */
+  readonly hint?: Hint | undefined;
+  readonly cause?: unknown;
+  /** A stable dotted code, such as `conflict.branch_moved`; the class has one of its own. */
+  readonly code?: string | undefined;
+  /** Facts for a program, shown by `--json` only. */
+  readonly facts?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** An error whose message is for the user. Anything else that is thrown is a bug. */
+export abstract class KnotlessError extends Error {
+  abstract override name: string;
+  /** The exit status of the command line. */
+  abstract readonly exit: number;
+  readonly hint: Hint | undefined;
+  readonly code: string;
+  readonly facts: Readonly<Record<string, unknown>> | undefined;
+  /** True when the same call may succeed later. */
+  readonly retryable: boolean = false;
+
+  constructor(kind: string, message: string, { hint, cause, code, facts }: ErrorDetails = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.hint = hint;
+    this.code = code ?? kind;
+    this.facts = facts;
+  }
+}
+
+/** The arguments do not fit the command. */
+export class UsageError extends KnotlessError {
+  override name = "UsageError";
+  readonly exit = 2;
+  constructor(message: string, details?: ErrorDetails) {
+    super("usage", message, details);
+  }
+}
+
+/** There is no such repository, ref, commit, path, file or record. */
+export class NotFoundError extends KnotlessError {
+  override name = "NotFoundError";
+  readonly exit = 5;
+  constructor(message: string, details?: ErrorDetails) {
+    super("not_found", message, details);
+  }
+}
+
+/** A rule of the repository or the forge says no; nothing was written. */
+export class RefusedError extends KnotlessError {
+  override name = "RefusedError";
+  readonly exit = 1;
+  constructor(message: string, details?: ErrorDetails) {
+    super("refused", message, details);
+  }
+}
+
+/** It moved under us, is in another state, exists already, or does not merge. */
+export class ConflictError extends KnotlessError {
+  override name = "ConflictError";
+  readonly exit = 6;
+  constructor(message: string, details?: ErrorDetails) {
+    super("conflict", message, details);
+  }
+}
+
+/** No login, one that has ended, or one short of a scope. */
+export class AuthError extends KnotlessError {
+  override name = "AuthError";
+  readonly exit = 4;
+  constructor(reason: SignIn["signIn"], message: string, details: ErrorDetails = {}) {
+    super(`auth.${reason}`, message, { hint: { signIn: reason }, ...details });
+  }
+}
+
+/** A PDS, an appview or the network failed; `retryable` when trying again may help. */
+export class RemoteError extends KnotlessError {
+  override name = "RemoteError";
+  readonly exit = 7;
+  readonly host: string;
+  readonly status: number | undefined;
+  override readonly retryable: boolean;
+  constructor(
+    message: string,
+    details: ErrorDetails & { host: string; status?: number | undefined; retryable?: boolean },
+  ) {
+    super("remote", message, details);
+    this.host = details.host;
+    this.status = details.status;
+    this.retryable = details.retryable ?? true;
+  }
+}
+
+/** Bytes from elsewhere that break a rule of their format: a pack, an object, a record. */
+export class CorruptError extends KnotlessError {
+  override name = "CorruptError";
+  readonly exit = 1;
+  constructor(message: string, details?: ErrorDetails) {
+    super("corrupt", message, details);
+  }
+}
+
+/** Gives text from elsewhere fit to quote in a message: control characters out, at most 300 characters. */
+export function quote(text: string): string {
+  // deno-lint-ignore no-control-regex
+  const clean = text.replace(
+    /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f]/g,
+    "\uFFFD",
+  );
+  return clean.length > 300 ? `${clean.slice(0, 299)}…` : clean;
+}
