@@ -112,12 +112,24 @@ export class CorruptError extends KnotlessError {
   }
 }
 
-/** Gives text from elsewhere fit to quote in a message: control characters out, at most 300 characters. */
+/** The person said no: declined to confirm, or left the text empty. */
+export class CancelledError extends KnotlessError {
+  override name = "CancelledError";
+  readonly exit = 3;
+  constructor(message: string, details?: ErrorDetails) {
+    super("cancelled", message, details);
+  }
+}
+
+/**
+ * Characters of other people's text that steer a terminal or hide from a reader: controls, marks that turn the direction
+ * of writing, invisible ones and tags. Joiners between letters beyond ASCII stay: Persian, Hindi and emoji need them.
+ */
+export const unsafe: RegExp =
+  /[\p{Cc}\p{Bidi_Control}\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2028\u2029\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]|(?<![^\p{ASCII}\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?![^\p{ASCII}\u200c\u200d])/gu;
+
+/** Gives text from elsewhere fit to quote in a message: one line, nothing unsafe, at most 300 characters. */
 export function quote(text: string): string {
-  // deno-lint-ignore no-control-regex
-  const clean = text.replace(
-    /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f]/g,
-    "\uFFFD",
-  );
-  return clean.length > 300 ? `${clean.slice(0, 299)}…` : clean;
+  const clean = text.slice(0, 1000).replace(unsafe, "\uFFFD").toWellFormed();
+  return clean.length > 300 ? `${clean.slice(0, 299).toWellFormed()}…` : clean;
 }
