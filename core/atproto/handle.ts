@@ -86,9 +86,9 @@ interface Dns {
   lacks(name: string): Promise<boolean>;
 }
 
-async function openDns({ dns, signal }: HandleSources): Promise<Dns> {
+async function openDns({ dns, signal, timeoutMs }: HandleSources): Promise<Dns> {
   const { Resolver } = await import("node:dns/promises");
-  const resolver = new Resolver({ timeout: 3000, tries: 2 });
+  const resolver = new Resolver({ timeout: Math.ceil(timeoutMs / 4), tries: 2 });
   if (dns !== undefined) resolver.setServers([dns]);
   async function answer<T>(question: Promise<T>, none: T): Promise<T | undefined> {
     const stop = () => resolver.cancel();
