@@ -1,0 +1,143 @@
+/**
+ * `deno task dev`: a whole network on this machine (a PDS with accounts, a PLC directory, proofs of
+ * handles). Prints one line of JSON when it is ready, and goes when it is told to or when whoever
+ * started it is gone.
+ */
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { prepareBundle } from "./sandbox/install.ts";
+import type { Sandbox, SandboxOptions } from "./sandbox/sandbox.ts";
+import { findStarters, untilOneIsGone } from "./sandbox/starters.ts";
+import type { Account } from "./sandbox/state.ts";
+import { makeTemporary } from "./sandbox/temporary.ts";
+
+/** The line that says that the network is there. */
+export interface Ready {
+  readonly ready: true;
+  /** The process that stops the network when it gets SIGTERM. */
+  readonly pid: number;
+  readonly pds: string;
+  readonly plc: string;
+  readonly accounts: readonly Account[];
+  /** Every variable that a client needs. */
+  readonly env: Sandbox["env"];
+}
+
+const usage = `usage: deno task dev [options]
+  --data DIR            keep everything in DIR, and come back as it was
+  --accounts alice,bob  accounts to make, by the first part of their handles
+  --blob-limit BYTES    the largest blob, 5 MB unless told
+  --rate-limits         limit rates as a hosted PDS does
+  --plc URL             share the directory of another sandbox
+  --port N              the PDS's port
+`;
+
+const startLimit = 120_000;
+const stopLimit = 5_000;
+
+function say(text: string): void {
+  Deno.stderr.writeSync(new TextEncoder().encode(`${text}\n`));
+}
+
+function toCount(text: string | undefined, name: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,12}$/.test(text)) throw new TypeError(`--${name} takes a number`);
+  return Number(text);
+}
+
+function parseOptions(args: string[]): Omit<SandboxOptions, "data" | "temporary"> & {
+  readonly data: string | undefined;
+} {
+  const { values } = parseArgs({
+    args,
+    options: {
+      data: { type: "string" },
+      accounts: { type: "string", default: "alice,bob" },
+      "blob-limit": { type: "string" },
+      "rate-limits": { type: "boolean", default: false },
+      plc: { type: "string" },
+      port: { type: "string" },
+    },
+  });
+  return {
+    data: values.data && resolve(values.data),
+    accounts: values.accounts.split(",").filter(Boolean),
+    blobLimit: toCount(values["blob-limit"], "blob-limit") ?? 5 * 1024 * 1024,
+    rateLimits: values["rate-limits"],
+    plc: values.plc,
+    port: toCount(values.port, "port"),
+  };
+}
+
+/** Gives a signal that aborts when this process is to stop. */
+async function listenForStop(): Promise<AbortSignal> {
+  const stop = new AbortController();
+  const signals = Deno.build.os === "windows"
+    ? ["SIGINT", "SIGBREAK"] as const
+    : ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const signal of signals) Deno.addSignalListener(signal, () => stop.abort());
+  untilOneIsGone(await findStarters(Deno.ppid)).then(() => stop.abort());
+  return stop.signal;
+}
+
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    if (signal.aborted) done();
+    signal.addEventListener("abort", () => done());
+  });
+}
+
+async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
+  const late = AbortSignal.timeout(milliseconds);
+  await Promise.race([promise, whenAborted(late)]);
+  if (late.aborted) throw new Error(`the network did not start in ${milliseconds / 1000} s`);
+  return await promise;
+}
+
+async function run(args: string[]): Promise<void> {
+  const { data, ...options } = parseOptions(args);
+  const stop = await listenForStop();
+  await using parts = new AsyncDisposableStack();
+  const serve = async () => {
+    const bundle = await prepareBundle(stop, say);
+    const temporary = data ? undefined : parts.use(await makeTemporary());
+    const { startSandbox } = await import("./sandbox/sandbox.ts");
+    const path = data ?? temporary?.path ?? "";
+    const started = startSandbox(bundle, { ...options, data: path, temporary: !data });
+    const sandbox = parts.use(await within(startLimit, started));
+    const ready: Ready = {
+      ready: true,
+      pid: Deno.pid,
+      pds: sandbox.pds,
+      plc: sandbox.plc,
+      accounts: sandbox.accounts,
+      env: sandbox.env,
+    };
+    await Deno.stdout.write(new TextEncoder().encode(`${JSON.stringify(ready)}\n`));
+  };
+  await Promise.race([whenAborted(stop), serve()]);
+  await whenAborted(stop);
+  Deno.unrefTimer(setTimeout(() => Deno.exit(1), stopLimit));
+}
+
+/** Nothing but the line may come out where it is read. */
+function keepStdoutClean(): void {
+  // deno-lint-ignore no-console
+  console.log = console.info = console.debug = console.error;
+  globalThis.addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    say(`sandbox: ${event.reason?.stack ?? event.reason}`);
+  });
+}
+
+if (import.meta.main) {
+  keepStdoutClean();
+  try {
+    await run(Deno.args);
+  } catch (error) {
+    const isUsage = error instanceof TypeError;
+    say(isUsage ? `${error.message}\n${usage}` : `sandbox: ${error}`);
+    Deno.exit(isUsage ? 2 : 1);
+  }
+  Deno.exit(0);
+}
