@@ -73,7 +73,8 @@ describe("the path of a change", () => {
     );
     const blob = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
     for (const path of new Set([...paths, ".g\u200cit", ".git\u200d/x", "/a", "a//b", "a/"])) {
-      if (path.startsWith("\u0000")) continue;
+      // Git overlooks a backslash right after a slash; it is refused here.
+      if (path.includes("/\\")) continue;
       const { success } = await new Deno.Command("git", {
         args: [
           ...["-c", "core.protectNTFS=true", "-c", "core.protectHFS=true"],
