@@ -1,19 +1,7 @@
 import { Buffer } from "node:buffer";
 import { CorruptError } from "../errors.ts";
 import { isObject, type JsonObject } from "./json.ts";
-
-/** A link to other data by its hash. */
-export interface CidLink {
-  readonly $link: string;
-}
-
-/** A blob as records name it. */
-export interface BlobRef {
-  readonly $type: "blob";
-  readonly ref: CidLink;
-  readonly mimeType: string;
-  readonly size: number;
-}
+import type { BlobRef } from "./lexicons.gen.ts";
 
 /** Nesting that no record needs: deeper data is refused. */
 export const MAX_DEPTH = 64;

@@ -1,5 +1,5 @@
 import { CorruptError, KnotlessError, NotFoundError, quote, RemoteError } from "../errors.ts";
-import { openBlob, readBlob } from "./blob.ts";
+import { type OpenBlob, openBlob, readBlob } from "./blob.ts";
 import { readCar } from "./car.ts";
 import { decodeCbor } from "./cbor.ts";
 import { parseCid } from "./cid.ts";
@@ -142,6 +142,22 @@ export function openRecords(options: RecordsOptions): Records {
     await blocks(account, cids.slice(half), found);
   }
 
+  async function askBlob(account: Account, cid: string, maxBytes: number): Promise<OpenBlob> {
+    const url = xrpcUrl(account.pds, "com.atproto.sync.getBlob", { did: account.did, cid });
+    const opened = await openBlob(url, { ...options, maxBytes });
+    const { response, host } = opened;
+    const { status, headers } = response;
+    if (status === 200) return opened;
+    opened.close();
+    const reply = { status, headers, body: await readBounded(response, RECORD_BYTES, host) };
+    if (host !== url.host || status >= 500 || status === 429) throw refuse(url, reply);
+    const error = await explain(account, url, reply);
+    if (!isPlain(error)) throw error;
+    throw new NotFoundError(`${quote(host)} does not have the blob ${quote(cid)}`, {
+      code: "not_found.blob",
+    });
+  }
+
   return {
     get: (account, collection, rkey) =>
       whereItIs(account, async ({ did, pds, handle }) => {
@@ -181,24 +197,8 @@ export function openRecords(options: RecordsOptions): Records {
     },
 
     async *blob(account, cid, maxBytes) {
-      const opened = await askAgain(
-        () =>
-          whereItIs(account, async (now) => {
-            const url = xrpcUrl(now.pds, "com.atproto.sync.getBlob", { did: now.did, cid });
-            const opened = await openBlob(url, { ...options, maxBytes });
-            const { response, host } = opened;
-            if (response.status === 200) return opened;
-            opened.close();
-            const { status, headers } = response;
-            await response.body?.cancel();
-            const reply = { status, headers, body: new Uint8Array() };
-            if (host !== url.host || status >= 500 || status === 429) throw refuse(url, reply);
-            throw await explain(now, url, reply);
-          }),
-        signal,
-        random,
-      );
-      yield* readBlob(opened, cid, maxBytes);
+      const open = () => whereItIs(account, (now) => askBlob(now, cid, maxBytes));
+      yield* readBlob(await askAgain(open, signal, random), cid, maxBytes);
     },
 
     async describe(pds) {
