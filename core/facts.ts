@@ -42,6 +42,8 @@ export interface Fact {
   readonly details?: string;
   /** What `undo` does, where there is one. */
   readonly undo?: string;
+  /** True for a write that takes away or overwrites what cannot be had back by another call. */
+  readonly destructive?: boolean;
   readonly positionals: readonly string[];
   readonly aliases: readonly string[];
   readonly examples: readonly Example[];

@@ -55,7 +55,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   "core/params.ts": ["core/errors.ts", "core/forge/names.ts", "core/text.ts"],
   "core/facts.ts": ["core/command.ts", "core/context.ts", "core/errors.ts"],
   "core/facts.gen.ts": ["core/facts.ts"],
-  "core/table.ts": ["core/command.ts", "core/commands", "core/errors.ts", "core/facts.ts"],
+  "core/table.ts": ["core/command.ts", "core/commands", "core/facts.gen.ts"],
   "core/answer.ts": ["core/command.ts", "core/errors.ts"],
   "core/open.ts": [
     "core/atproto",

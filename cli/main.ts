@@ -1,0 +1,115 @@
+import type { AnyCommand } from "../core/command.ts";
+import { facts } from "../core/facts.gen.ts";
+import { type Fact, paramOf } from "../core/facts.ts";
+import { version } from "../core/version.ts";
+import { type Arguments, readArgs } from "./args.ts";
+import { flagsOf, globalFlags, readLine } from "./flags.ts";
+import { type Globals, isOn, readColorWish, readGlobals, wantsJson } from "./globals.ts";
+import { helpFor } from "./help.ts";
+import { printResult } from "./print.ts";
+import { reportError, type ReportOptions } from "./report.ts";
+import { type Route, route } from "./route.ts";
+import { sourcesOf } from "./sources.ts";
+import { type Open, type Surface, surfaceOf } from "./surface.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** The commands there are, and how their code is had. */
+export interface Table {
+  readonly facts: readonly Fact[];
+  load(name: string): Promise<AnyCommand>;
+}
+
+const builtIn: Table = {
+  facts,
+  load: async (name) => await (await import("../core/table.ts")).loadCommand(name),
+};
+
+/** Runs one command line and gives its exit status. */
+export async function main(
+  argv: readonly string[],
+  terminal: Terminal,
+  open: (globals: Globals, surface: Surface) => Open,
+  table: Table = builtIn,
+): Promise<number> {
+  const report: Writable<ReportOptions> = {
+    facts: table.facts,
+    command: argv.filter((word) => !word.startsWith("-")).slice(0, 2).join(" "),
+    isJson: wantsJson(argv, terminal.env),
+    debug: isOn(terminal.env.KNOTLESS_DEBUG) || argv.includes("--debug"),
+  };
+  try {
+    const found = route(argv, table.facts);
+    const work = found.to === "help" || asksHelp(found.rest)
+      ? explain(found, terminal, table)
+      : run(found, terminal, open, table, report);
+    await unlessAborted(work, terminal.signal);
+    return 0;
+  } catch (error) {
+    return await reportError(error, terminal, report);
+  }
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+function asksHelp(words: readonly string[]): boolean {
+  const end = words.indexOf("--");
+  return (end < 0 ? words : words.slice(0, end)).some((word) => word === "-h" || word === "--help");
+}
+
+async function explain(found: Route, terminal: Terminal, { facts }: Table): Promise<void> {
+  const words = found.to === "help" ? found.words : found.fact.name.split(" ");
+  const rest = found.rest.filter((word) => word !== "-h" && word !== "--help");
+  if (found.to === "help") {
+    const line = readLine(rest, globalFlags);
+    terminal.useColor(readColorWish(line, terminal.env));
+    if (line.given.has("version")) return await terminal.out(`knotless ${version}\n`);
+  }
+  const isShort = found.rest.includes("-h") && !found.rest.includes("--help");
+  await terminal.out(helpFor(words, facts, { style: terminal.style, isShort }));
+}
+
+async function run(
+  { fact, rest }: Extract<Route, { to: "command" }>,
+  terminal: Terminal,
+  open: (globals: Globals, surface: Surface) => Open,
+  { facts, load }: Table,
+  report: Writable<ReportOptions>,
+): Promise<void> {
+  report.command = fact.name;
+  const line = readLine(rest, [...globalFlags, ...flagsOf(fact)]);
+  if (line.given.has("version")) return await terminal.out(`knotless ${version}\n`);
+  terminal.useColor(readColorWish(line, terminal.env));
+  const globals = readGlobals(line, terminal.env);
+  report.account = globals.as;
+  const surface = surfaceOf(terminal, globals);
+  const { isJson } = report;
+  const args = await readArgs(
+    fact,
+    line,
+    sourcesOf(terminal, globals, surface, (text) => report.aside = text),
+  );
+  const loaded = Promise.all([load(fact.name), import("../core/command.ts")]);
+  const [command, { call }] = await loaded;
+  const result = await call(
+    command,
+    { ...args, ...allOf(fact, args, terminal, isJson) },
+    (kind) => open(globals, surface)(kind),
+  );
+  await printResult({ fact, command, args, result }, terminal, { isJson, globals, facts });
+}
+
+/** A program that reads a list gets all of it, unless it said how much. */
+function allOf(fact: Fact, args: Arguments, terminal: Terminal, isJson: boolean): Arguments {
+  const most = paramOf(fact, "limit")?.maximum;
+  const isForProgram = isJson || !terminal.isOut;
+  return most === undefined || "limit" in args || !isForProgram ? {} : { limit: most };
+}
+
+/** Gives up waiting for `work` when the signal comes. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    work.then(resolve, reject);
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}

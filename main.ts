@@ -1,0 +1,29 @@
+import { basename } from "node:path";
+import process from "node:process";
+import { version } from "./core/version.ts";
+
+/** Which program this is: the name it was started by, or its first word where there are no links. */
+async function run(name: string, argv: readonly string[]): Promise<number> {
+  const [first] = argv;
+  if (name === "knotless-mcp") {
+    return await (await import("./mcp/stdio.ts")).serve(argv, process.env);
+  }
+  if (name === "git-remote-knotless") {
+    return await (await import("./remote/main.ts")).main(argv, process.env);
+  }
+  if (first === "--version" || first === "-V") {
+    process.stdout.write(`knotless ${version}\n`);
+    return 0;
+  }
+  if (first === "mcp") return await run("knotless-mcp", argv.slice(1));
+  if (first === "remote-helper") return await run("git-remote-knotless", argv.slice(1));
+  return await (await import("./cli/start.ts")).start(argv);
+}
+
+const name = basename(process.argv0).replace(/\.exe$/i, "");
+run(name, process.argv.slice(2)).then((status) => {
+  // Leaving by process.exit would cut what a pipe has not taken yet.
+  process.exitCode = status;
+  // What was interrupted may hold a stream or a socket that would keep the process.
+  if (status === 130) setTimeout(() => process.exit(), 1000).unref();
+});

@@ -1,0 +1,176 @@
+// deno-lint-ignore-file no-console
+/**
+ * Writes what follows from the command table and the lexicons: core/facts.gen.ts, docs/commands.md and
+ * core/atproto/lexicons.gen.ts. With `--check` it writes nothing and fails when one of them lags.
+ */
+import process from "node:process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import * as z from "zod";
+import type { Fact, ParamFact, Schema } from "../core/facts.ts";
+import { type Entry, loadEntries } from "../core/table.ts";
+import { commandsPage } from "./commands_page.ts";
+import { lexiconModule } from "./lexicons.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** The one letter a parameter's flag may have, the same for every command. */
+const letters: Readonly<Record<string, string>> = {
+  body: "b",
+  label: "l",
+  limit: "L",
+  message: "m",
+  state: "s",
+  title: "t",
+};
+
+const types = new Set(["object", "array", "string", "integer", "number", "boolean"]);
+
+interface JsonSchema {
+  readonly [key: string]: unknown;
+  readonly type?: unknown;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: unknown;
+  readonly additionalProperties?: unknown;
+}
+
+/** What clients of every kind understand of a JSON Schema; throws where a schema cannot be said so. */
+export function portable(schema: JsonSchema, where: string): Schema {
+  const { type, description, properties, required, items, minimum, maximum } = schema;
+  if (typeof type !== "string" || !types.has(type)) {
+    throw new Error(`${where} has no single type: ${JSON.stringify(schema)}`);
+  }
+  if (type === "array" && items === undefined) throw new Error(`${where} says not what it holds`);
+  const bounded = minimum !== undefined && maximum !== undefined &&
+    Math.max(-minimum, maximum) < Number.MAX_SAFE_INTEGER;
+  if (type === "integer" && !bounded) throw new Error(`${where} is an integer without bounds`);
+  return {
+    type: type as Schema["type"],
+    ...(description && { description }),
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, property]) => [
+          name,
+          portable(property, `${where}.${name}`),
+        ]),
+      ),
+    }),
+    ...(required?.length && { required: [...required] }),
+    ...(items && { items: portable(items, `${where}[]`) }),
+    ...(schema.enum && { enum: [...schema.enum] }),
+    ...(minimum !== undefined && { minimum }),
+    ...(maximum !== undefined && { maximum }),
+    ...(isTextMap(schema) && { additionalProperties: { type: "string" } }),
+  };
+}
+
+/** A map from names to texts is the one use of additionalProperties that clients share. */
+function isTextMap({ additionalProperties, properties }: JsonSchema): boolean {
+  return properties === undefined && typeof additionalProperties === "object";
+}
+
+/** The plain facts of one command. */
+export function factOf({ module, command }: Entry): Fact {
+  const { name, summary, details, undo, kind, positionals, examples, aliases = [], destructive } =
+    command;
+  const raw = z.toJSONSchema(command.params, { io: "input" }) as JsonSchema;
+  const schema = { ...portable(raw, name), properties: portable(raw, name).properties ?? {} };
+  const params = Object.entries(schema.properties).map(([param, property]) =>
+    paramFact(param, property, raw)
+  );
+  return {
+    name,
+    ...(kind !== "machine" && { tool: name.replaceAll(/[ -]/g, "_") }),
+    group: name.split(" ")[0] ?? name,
+    kind,
+    summary,
+    ...(details && { details }),
+    ...(undo && { undo }),
+    ...(destructive && { destructive }),
+    positionals,
+    aliases,
+    examples,
+    params,
+    schema,
+    module,
+  };
+}
+
+function paramFact(name: string, schema: Schema, raw: JsonSchema): ParamFact {
+  const { type, items, minimum, maximum } = schema;
+  const usual = raw.properties?.[name]?.default;
+  return {
+    name,
+    type,
+    ...(items && { items: items.type }),
+    ...(schema.enum && { enum: schema.enum }),
+    ...(usual !== undefined && { default: usual }),
+    ...(minimum !== undefined && { minimum }),
+    ...(maximum !== undefined && { maximum }),
+    required: raw.required?.includes(name) ?? false,
+    description: schema.description ?? "",
+    ...(letters[name] && { short: letters[name] }),
+  };
+}
+
+/** The facts of every command of the table, as plain JSON values. */
+export async function allFacts(): Promise<readonly Fact[]> {
+  return JSON.parse(JSON.stringify((await loadEntries()).map(factOf)));
+}
+
+/** The text of core/facts.gen.ts. */
+export function factsModule(facts: readonly Fact[]): string {
+  return [
+    "// Generated by scripts/gen.ts: run `deno task gen`.",
+    "// deno-fmt-ignore-file",
+    'import type { Fact } from "./facts.ts";',
+    "",
+    "/** Every command of the table, in help's order. */",
+    "export const facts: readonly Fact[] = [",
+    ...facts.map((fact) => `  ${JSON.stringify(fact)},`),
+    "];",
+    "",
+  ].join("\n");
+}
+
+/** Every generated file, by its path under the project. */
+export async function generate(): Promise<ReadonlyMap<string, string>> {
+  const facts = await allFacts();
+  return new Map([
+    ["core/facts.gen.ts", factsModule(facts)],
+    ["core/atproto/lexicons.gen.ts", await lexiconModule()],
+    ["docs/commands.md", commandsPage(facts)],
+  ]);
+}
+
+/** The paths of the generated files whose text on disk is another. */
+export async function findLagging(files: ReadonlyMap<string, string>): Promise<string[]> {
+  const lagging: string[] = [];
+  for (const [path, text] of files) {
+    const there = await readFile(join(root, path), "utf8").catch(() => undefined);
+    if (there !== text) lagging.push(path);
+  }
+  return lagging;
+}
+
+if (import.meta.main) {
+  const files = await generate();
+  const lagging = await findLagging(files);
+  if (process.argv.includes("--check")) {
+    for (const path of lagging) console.error(`${path} lags: run deno task gen`);
+    process.exitCode = lagging.length ? 1 : 0;
+  } else {
+    for (const path of lagging) {
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await writeFile(join(root, path), files.get(path) ?? "");
+      console.log(`wrote ${path}`);
+    }
+  }
+}
