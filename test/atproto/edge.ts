@@ -27,6 +27,12 @@ export async function openEdge(
   };
 }
 
+/** The URL of a port of this machine where nobody listens. */
+export async function closedUrl(): Promise<string> {
+  await using edge = await openEdge(() => {});
+  return edge.url;
+}
+
 /** What the DNS server says of a name: TXT texts, no such name, or nothing at all. */
 export type Zone = (name: string) => readonly string[] | "absent" | "silent";
 

@@ -5,11 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Identity, openIdentity } from "../../core/atproto/identity.ts";
 import { NotFoundError, RemoteError, UsageError } from "../../core/errors.ts";
-import { type Edge, openDns, openEdge, type Zone } from "./edge.ts";
+import { closedUrl, type Edge, openDns, openEdge, type Zone } from "./edge.ts";
 
 const ALICE = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa";
 const BOB = "did:plc:bbbbbbbbbbbbbbbbbbbbbbbb";
-const CLOSED = "http://127.0.0.1:9";
 
 /** A network of two accounts, whose parts a test may change or break. */
 class Place {
@@ -20,10 +19,12 @@ class Place {
   documents: Record<string, unknown> = {};
   wellKnown: Record<string, string> = { "bob.test": BOB };
   status = 200;
+  closed = "";
   web: Edge | undefined;
   dns: Awaited<ReturnType<typeof openDns>> | undefined;
 
   async open(): Promise<void> {
+    this.closed = await closedUrl();
     this.folder = await mkdtemp(join(tmpdir(), "identity-"));
     this.documents[ALICE] = document(ALICE, "alice.test");
     this.documents[BOB] = document(BOB, "bob.test");
@@ -140,13 +141,16 @@ describe("an identity", () => {
   it("is never called missing when the network is down", async () => {
     place.zone = () => "silent";
     const error = await assertRejects(
-      () => place.identity({ handleHttp: CLOSED }).resolve("alice.test"),
+      () => place.identity({ handleHttp: place.closed }).resolve("alice.test"),
       RemoteError,
     );
-    assertEquals(error.host, "127.0.0.1:9");
+    assertEquals(error.host, new URL(place.closed).host);
     await assertRejects(() => place.identity().resolve("nobody.test"), RemoteError, "_atproto");
-    const down = place.identity({ plc: CLOSED });
-    assertEquals((await assertRejects(() => down.resolve(ALICE), RemoteError)).host, "127.0.0.1:9");
+    const down = place.identity({ plc: place.closed });
+    assertEquals(
+      (await assertRejects(() => down.resolve(ALICE), RemoteError)).host,
+      new URL(place.closed).host,
+    );
   });
 
   it("is asked for again after an answer of 503, then the server is named", async () => {
@@ -230,7 +234,7 @@ describe("an identity", () => {
     place.asked = [];
     assertEquals((await place.identity({ offline: true }).resolve("alice.test")).did, ALICE);
     assertEquals(place.asked, []);
-    assertEquals((await place.identity({ plc: CLOSED }).resolve("alice.test")).did, ALICE);
+    assertEquals((await place.identity({ plc: place.closed }).resolve("alice.test")).did, ALICE);
     const error = await assertRejects(
       () => place.identity({ offline: true }).resolve("bob.test"),
       RemoteError,
