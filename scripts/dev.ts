@@ -30,6 +30,7 @@ const usage = `usage: deno task dev [options]
   --rate-limits         limit rates as a hosted PDS does
   --plc URL             share the directory of another sandbox
   --port N              the PDS's port
+  --public-port N       the port of what stands in front of the PDS
 `;
 
 const startLimit = 120_000;
@@ -57,6 +58,7 @@ function parseOptions(args: string[]): Omit<SandboxOptions, "data" | "temporary"
       "rate-limits": { type: "boolean", default: false },
       plc: { type: "string" },
       port: { type: "string" },
+      "public-port": { type: "string" },
     },
   });
   return {
@@ -66,6 +68,7 @@ function parseOptions(args: string[]): Omit<SandboxOptions, "data" | "temporary"
     rateLimits: values["rate-limits"],
     plc: values.plc,
     port: toCount(values.port, "port"),
+    publicPort: toCount(values["public-port"], "public-port"),
   };
 }
 

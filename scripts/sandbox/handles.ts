@@ -1,7 +1,7 @@
 /**
  * Where the sandbox's handles are proved: `_atproto.HANDLE` over DNS, and over HTTP
- * `GET BASE/.well-known/atproto-did?handle=HANDLE` in place of
- * `GET https://HANDLE/.well-known/atproto-did`. Without the parameter the Host header names the
+ * `GET BASE/.well-known/atproto-did` with `x-forwarded-host: HANDLE`, in place of
+ * `GET https://HANDLE/.well-known/atproto-did`. Without that header the Host header names the
  * handle. Both answer from what is so now, not from the accounts of the start.
  */
 import { type DnsServer, startDns } from "./dns.ts";
@@ -25,7 +25,7 @@ export function startHandleHttp(port: number, find: FindDid): Listener {
   return listen(port, async (request) => {
     const url = new URL(request.url);
     if (url.pathname !== "/.well-known/atproto-did") return new Response(null, { status: 404 });
-    const handle = url.searchParams.get("handle") ?? url.hostname;
+    const handle = request.headers.get("x-forwarded-host") ?? url.hostname;
     const did = await find(handle.toLowerCase());
     return did ? new Response(did) : new Response("no such handle\n", { status: 404 });
   });

@@ -34,6 +34,8 @@ export interface PdsOptions {
   readonly directory: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** Where clients reach it, if not at `port`: what stands in front passes on to `port`. */
+  readonly publicPort: number | undefined;
   readonly plc: string;
   readonly secrets: Secrets;
   /** Bytes. */
@@ -42,7 +44,9 @@ export interface PdsOptions {
 }
 
 export interface RunningPds extends AsyncDisposable {
+  /** What its documents name. */
   readonly url: string;
+  /** Where it listens. */
   readonly port: number;
   /** Gives the DID of an account of this PDS, as of now. */
   didOf(handle: string): Promise<string | undefined>;
@@ -75,8 +79,9 @@ export async function startPds(bundle: Bundle, options: PdsOptions): Promise<Run
 
   const blobs = `${options.directory}/blobs`;
   await Deno.mkdir(blobs, { recursive: true });
+  const publicPort = options.publicPort ?? port;
   const settings = {
-    port,
+    port: publicPort,
     hostname: "localhost",
     devMode: true,
     inviteRequired: false,
@@ -99,7 +104,7 @@ export async function startPds(bundle: Bundle, options: PdsOptions): Promise<Run
   await once(server, "listening");
 
   return {
-    url: `http://localhost:${port}`,
+    url: `http://localhost:${publicPort}`,
     port,
     didOf: async (handle) => (await ctx.accountManager.getAccount(handle))?.did,
     async [Symbol.asyncDispose]() {

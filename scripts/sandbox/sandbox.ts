@@ -20,6 +20,8 @@ export interface SandboxOptions {
   readonly plc: string | undefined;
   /** The PDS's port; without it the one it had, or a free one. */
   readonly port: number | undefined;
+  /** The port of what stands in front of the PDS, which passes on to `port`. */
+  readonly publicPort: number | undefined;
 }
 
 /** What a client needs to use the network, as environment variables. */
@@ -70,6 +72,7 @@ export async function startSandbox(path: string, options: SandboxOptions): Promi
     await startPds(bundle, {
       directory: `${data}/pds`,
       port: options.port ?? state.ports.pds,
+      publicPort: options.publicPort,
       plc,
       secrets: state.secrets,
       blobLimit: options.blobLimit,
@@ -85,7 +88,7 @@ export async function startSandbox(path: string, options: SandboxOptions): Promi
   const accounts = [...state.accounts];
   for (const name of options.accounts) {
     if (accounts.some(({ handle }) => handle === `${name}.test`)) continue;
-    accounts.push(await createAccount(pds.url, name));
+    accounts.push(await createAccount(`http://localhost:${pds.port}`, name));
   }
   await writeState(data, {
     secrets: state.secrets,
