@@ -1,0 +1,49 @@
+import { slideRuns } from "./diff_slide.ts";
+import { markChanges } from "./myers.ts";
+import { type Lines, numberLines, splitLines } from "./text.ts";
+
+/** Lines of a from `a`, `aCount` of them, that became `bCount` lines of b from `b`; counted from 0. */
+export interface LineChange {
+  readonly a: number;
+  readonly aCount: number;
+  readonly b: number;
+  readonly bCount: number;
+}
+
+/** Two texts by lines, and how the second differs. */
+export interface LineDiff {
+  readonly a: Lines;
+  readonly b: Lines;
+  readonly changes: readonly LineChange[];
+}
+
+/** Compares two texts line by line as `git diff` does by default. */
+export function diffLines(a: Uint8Array, b: Uint8Array): LineDiff {
+  const linesA = splitLines(a);
+  const linesB = splitLines(b);
+  const numbers = numberLines(linesA, linesB);
+  const marks = markChanges(numbers);
+  const sideA = { lines: linesA, numbers: numbers.a, marks: marks.a };
+  const sideB = { lines: linesB, numbers: numbers.b, marks: marks.b };
+  slideRuns(sideA, sideB);
+  slideRuns(sideB, sideA);
+  return { a: linesA, b: linesB, changes: collect(marks.a, marks.b) };
+}
+
+function collect(marksA: Uint8Array, marksB: Uint8Array): LineChange[] {
+  const changes: LineChange[] = [];
+  let a = 0;
+  let b = 0;
+  while (a < marksA.length || b < marksB.length) {
+    const startA = a;
+    const startB = b;
+    while (marksA[a] === 1) a++;
+    while (marksB[b] === 1) b++;
+    if (a > startA || b > startB) {
+      changes.push({ a: startA, aCount: a - startA, b: startB, bCount: b - startB });
+    }
+    a++;
+    b++;
+  }
+  return changes;
+}

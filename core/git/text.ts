@@ -1,0 +1,170 @@
+const newline = 10;
+const carriageReturn = 13;
+
+/** A text cut into lines; a line keeps its newline, which the last may lack. */
+export interface Lines {
+  readonly bytes: Uint8Array;
+  /** Where each line starts, and one more: where the last ends. */
+  readonly starts: Uint32Array;
+  readonly count: number;
+}
+
+/** Tells whether git would take these bytes for binary: a NUL among the first 8000. */
+export function isBinary(bytes: Uint8Array): boolean {
+  const head = bytes.length > 8000 ? bytes.subarray(0, 8000) : bytes;
+  return head.includes(0);
+}
+
+/** Cuts bytes into lines at each newline. */
+export function splitLines(bytes: Uint8Array): Lines {
+  let starts = new Uint32Array(Math.max(16, bytes.length >> 5));
+  let count = 0;
+  let start = 0;
+  while (start < bytes.length) {
+    if (count + 1 >= starts.length) {
+      const grown = new Uint32Array(starts.length * 2);
+      grown.set(starts);
+      starts = grown;
+    }
+    starts[count++] = start;
+    const end = bytes.indexOf(newline, start);
+    start = end < 0 ? bytes.length : end + 1;
+  }
+  starts[count] = bytes.length;
+  return { bytes, starts: starts.subarray(0, count + 1), count };
+}
+
+/** The bytes of one line, its newline included. */
+export function lineAt(lines: Lines, index: number): Uint8Array {
+  return lines.bytes.subarray(lines.starts[index], lines.starts[index + 1]);
+}
+
+/** The number of lines; a last line without a newline counts. */
+export function countLines(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) count++;
+  return bytes.length > 0 && bytes[bytes.length - 1] !== newline ? count + 1 : count;
+}
+
+/** Two texts whose lines are numbered: equal lines, wherever they are, have one number. */
+export interface NumberedPair {
+  readonly a: Int32Array;
+  readonly b: Int32Array;
+  /** How many numbers there are. */
+  readonly distinct: number;
+}
+
+/** Numbers the lines of two texts. */
+export function numberLines(a: Lines, b: Lines): NumberedPair {
+  const table = new LineTable(a, b);
+  const numbersA = table.number(a);
+  const numbersB = table.number(b);
+  return { a: numbersA, b: numbersB, distinct: table.distinct };
+}
+
+/** Past this many probes the slots are crowded on purpose, and a map with seeded hashes takes over. */
+const probeLimit = 48;
+
+class LineTable {
+  readonly #a: Lines;
+  readonly #b: Lines;
+  readonly #slots: Int32Array;
+  readonly #mask: number;
+  readonly #hashes: Int32Array;
+  /** Where a number was first given: a line of a, or past those a line of b. */
+  readonly #firsts: Int32Array;
+  readonly #crowded = new Map<string, number>();
+  distinct = 0;
+
+  constructor(a: Lines, b: Lines) {
+    const lines = a.count + b.count;
+    let size = 16;
+    while (size < lines * 2) size *= 2;
+    this.#a = a;
+    this.#b = b;
+    this.#slots = new Int32Array(size).fill(-1);
+    this.#mask = size - 1;
+    this.#hashes = new Int32Array(lines);
+    this.#firsts = new Int32Array(lines);
+  }
+
+  number(lines: Lines): Int32Array {
+    const numbers = new Int32Array(lines.count);
+    const { bytes, starts } = lines;
+    const offset = lines === this.#b ? this.#a.count : 0;
+    let start = 0;
+    for (let index = 0; index < lines.count; index++) {
+      const end = starts[index + 1] ?? 0;
+      let hash = 0;
+      for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
+      numbers[index] = this.#find(lines, index, hash ^ (hash >>> 15), offset);
+      start = end;
+    }
+    return numbers;
+  }
+
+  #find(lines: Lines, index: number, hash: number, offset: number): number {
+    let slot = hash & this.#mask;
+    for (let probes = 0; probes < probeLimit; probes++, slot = (slot + 1) & this.#mask) {
+      const known = this.#slots[slot] ?? -1;
+      if (known < 0) return this.#slots[slot] = this.#add(index + offset, hash);
+      if (this.#hashes[known] === hash && this.#isLine(known, lines, index)) return known;
+    }
+    const text = Array.from(lineAt(lines, index), (byte) => String.fromCharCode(byte)).join("");
+    const known = this.#crowded.get(text);
+    if (known !== undefined) return known;
+    const added = this.#add(index + offset, hash);
+    this.#crowded.set(text, added);
+    return added;
+  }
+
+  #add(first: number, hash: number): number {
+    this.#hashes[this.distinct] = hash;
+    this.#firsts[this.distinct] = first;
+    return this.distinct++;
+  }
+
+  #isLine(known: number, lines: Lines, index: number): boolean {
+    const first = this.#firsts[known] ?? 0;
+    const fromA = first < this.#a.count;
+    return isSameLine(
+      fromA ? this.#a : this.#b,
+      fromA ? first : first - this.#a.count,
+      lines,
+      index,
+    );
+  }
+}
+
+function isSameLine(a: Lines, indexA: number, b: Lines, indexB: number): boolean {
+  const startA = a.starts[indexA] ?? 0;
+  const startB = b.starts[indexB] ?? 0;
+  const length = (a.starts[indexA + 1] ?? 0) - startA;
+  if ((b.starts[indexB + 1] ?? 0) - startB !== length) return false;
+  for (let at = 0; at < length; at++) {
+    if (a.bytes[startA + at] !== b.bytes[startB + at]) return false;
+  }
+  return true;
+}
+
+const tab = 9;
+const space = 32;
+
+/** Tells git's white space, which lacks form feed and vertical tab. */
+export function isSpace(byte: number | undefined): boolean {
+  return byte === space || byte === tab || byte === newline || byte === carriageReturn;
+}
+
+/** The column of a line's first character that is not white space, at most 200; -1 for a blank line. */
+export function indentOf(lines: Lines, index: number): number {
+  const end = lines.starts[index + 1] ?? 0;
+  let column = 0;
+  for (let at = lines.starts[index] ?? 0; at < end; at++) {
+    const byte = lines.bytes[at];
+    if (!isSpace(byte)) return column;
+    if (byte === space) column++;
+    else if (byte === tab) column += 8 - (column % 8);
+    if (column >= 200) return 200;
+  }
+  return -1;
+}
