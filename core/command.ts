@@ -1,0 +1,156 @@
+import * as z from "zod";
+import type { Contexts, Kind } from "./context.ts";
+import { quote, UsageError } from "./errors.ts";
+import type { KnotlessError } from "./errors.ts";
+import { nearest } from "./text.ts";
+import type { Style } from "./text.ts";
+
+export type Params = z.ZodRawShape;
+export type Input<P extends Params> = z.output<z.ZodObject<P>>;
+type Undoable = { undo: z.ZodDefault<z.ZodBoolean> };
+type Shape<P extends Params, U> = U extends string ? P & Undoable : P;
+
+/** A line for help: what to type after `knotless`, and what it does. */
+export interface Example {
+  readonly line: string;
+  readonly says: string;
+}
+
+/** What both faces show of a command, beside its parameters. */
+interface Words {
+  /** `pull update-branch`, `account email add`, `status`. */
+  readonly name: string;
+  /** Imperative, one line, no full stop: help's line and the tool's description. */
+  readonly summary: string;
+  /** More for `--help` and for the tool, when the line is not enough. */
+  readonly details?: string;
+  readonly examples: readonly Example[];
+  /** Old names, still answered, not listed. */
+  readonly aliases?: readonly string[];
+  /** For a write that takes away or overwrites what cannot be had back by another call. */
+  readonly destructive?: true;
+}
+
+/** How a command's result is shown. */
+interface Faces<R> {
+  /** Text for the command line: a table, fields or a sentence; without it the CLI prints the JSON. */
+  render?(result: R, style: Style): string;
+  /** The tool's text and what a pipe gets, where they are not the result's JSON: a file, a diff. */
+  content?(result: R): string | Uint8Array | undefined;
+  /** What a pipe gets where a tool gets JSON: the bytes of a binary file. */
+  raw?(result: R): Uint8Array | undefined;
+  /** What a tool says in place of a content over the size that fits an answer. */
+  oversize?(result: R, bytes: number): KnotlessError;
+}
+
+/** One entry of the command table: what the CLI runs and the MCP tool calls. */
+export interface Command<K extends Kind = Kind, P extends Params = Params, R = unknown>
+  extends Words, Faces<R> {
+  readonly kind: K;
+  /** The parameters, made when first used: 135 schemas are too slow to make at start. */
+  readonly params: z.ZodObject<P>;
+  readonly positionals: readonly string[];
+  readonly undo: string | undefined;
+  run(context: Contexts[K], input: Input<P>): Promise<R>;
+}
+
+// deno-lint-ignore no-explicit-any
+export type AnyCommand = Command<any, any, any>;
+
+/** Declares a command; the types of `run` and `render` follow from the rest. */
+export function command<
+  const K extends Kind,
+  P extends Params,
+  R,
+  const U extends string | undefined = undefined,
+>(
+  entry: Words & Faces<NoInfer<R>> & {
+    kind: K;
+    params(): P;
+    /** In usage order; an array in the last place takes the rest. */
+    positionals?: readonly (keyof P & string)[];
+    /** What undo does; adds `undo` to the input. */
+    undo?: U;
+    run(context: Contexts[K], input: Input<Shape<P, U>>): Promise<R>;
+  },
+): Command<K, Shape<P, U>, R> {
+  const { params, undo, positionals = [], ...rest } = entry;
+  let schema: z.ZodObject<Shape<P, U>> | undefined;
+  return {
+    ...rest,
+    undo,
+    positionals,
+    get params() {
+      return schema ??= z.strictObject({
+        ...params(),
+        ...(undo && { undo: z.boolean().default(false).describe(undo) }),
+      }) as unknown as z.ZodObject<Shape<P, U>>;
+    },
+  };
+}
+
+/**
+ * Checks the arguments and runs the command: the one way in, from any surface. Throws a UsageError that names the
+ * parameter, what came and what it takes.
+ */
+export async function call<K extends Kind, P extends Params, R>(
+  command: Command<K, P, R>,
+  args: unknown,
+  open: (kind: K) => Promise<Contexts[K]>,
+): Promise<R> {
+  const parsed = command.params.safeParse(args);
+  if (!parsed.success) throw explain(command.params, args, parsed.error);
+  return await command.run(await open(command.kind), parsed.data as Input<P>);
+}
+
+function explain(schema: z.ZodObject, args: unknown, error: z.ZodError): UsageError {
+  const [issue] = error.issues;
+  if (issue === undefined) return new UsageError("the arguments do not fit");
+  const where = issue.path.map(String).join(".");
+  if (issue.code === "unrecognized_keys") {
+    const [key = ""] = issue.keys;
+    const known = Object.keys(schema.shape);
+    const near = nearest(key, known);
+    return new UsageError(
+      `no such parameter: ${quote(where ? `${where}.${key}` : key)}`,
+      { hint: near ? `did you mean ${near}?` : `it takes ${known.join(", ") || "none"}` },
+    );
+  }
+  const came = issue.path.reduce<unknown>(
+    (value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key],
+    args,
+  );
+  if (came === undefined && issue.code === "invalid_type") {
+    const described = schema.shape[where] as z.ZodType | undefined;
+    return new UsageError(
+      `${where || "the arguments"} is missing${
+        described?.description ? `: ${described.description}` : ""
+      }`,
+    );
+  }
+  return new UsageError(`${where || "the arguments"}: ${issueText(issue, came)}`);
+}
+
+function issueText(issue: z.core.$ZodIssue, came: unknown): string {
+  const given = quote(typeof came === "string" ? came : JSON.stringify(came) ?? "nothing");
+  switch (issue.code) {
+    case "invalid_type":
+      return `${given} is not ${article(issue.expected)}`;
+    case "too_small":
+      return `${given} is below ${issue.minimum}`;
+    case "too_big":
+      return `${given.slice(0, 60)} is over ${issue.maximum}`;
+    case "invalid_value": {
+      const values = issue.values.map(String);
+      const near = typeof came === "string" ? nearest(came, values) : undefined;
+      return `${given} is not one of ${values.join(", ")}${near ? ` (did you mean ${near}?)` : ""}`;
+    }
+    default:
+      return `${given}: ${issue.message}`;
+  }
+}
+
+function article(type: string): string {
+  const noun = type === "int" ? "integer" : type;
+  return /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
+}

@@ -1,0 +1,49 @@
+import * as z from "zod";
+import { command } from "../command.ts";
+import { createBranch, deleteBranch, renameBranch } from "../forge/refs.ts";
+import { repo, rev } from "../params.ts";
+
+const branchName = (what: string) => z.string().min(1).max(200).describe(what);
+
+const create = command({
+  name: "branch create",
+  summary: "Create a branch",
+  kind: "write",
+  params: () => ({ repo: repo(), name: branchName("the new branch"), rev: rev() }),
+  positionals: ["repo", "name", "rev"],
+  examples: [{ line: "branch create alice.test/app topic", says: "branch off the default branch" }],
+  run: (context, { repo, ...asked }) => createBranch(context, repo, asked),
+  render: ({ branch, commit }, style) => style.terminal ? `Created ${branch} at ${commit}` : commit,
+});
+
+const remove = command({
+  name: "branch delete",
+  summary: "Delete a branch",
+  kind: "write",
+  params: () => ({ repo: repo(), name: branchName("the branch") }),
+  positionals: ["repo", "name"],
+  examples: [{ line: "branch delete alice.test/app topic", says: "delete it" }],
+  run: (context, { repo, name }) => deleteBranch(context, repo, name),
+  render: ({ branch, commit }, style) =>
+    style.terminal
+      ? `Deleted ${branch}, which was at ${commit}\nback again: knotless branch create ${branch} ${commit}`
+      : commit,
+});
+
+const rename = command({
+  name: "branch rename",
+  summary: "Rename a branch",
+  kind: "write",
+  params: () => ({
+    repo: repo(),
+    branch: branchName("the branch"),
+    name: branchName("its new name"),
+  }),
+  positionals: ["repo", "branch", "name"],
+  examples: [{ line: "branch rename alice.test/app topic feature", says: "call it feature" }],
+  run: (context, { repo, ...asked }) => renameBranch(context, repo, asked),
+  render: ({ branch, was, commit }, style) =>
+    style.terminal ? `Renamed ${was} to ${branch}` : commit,
+});
+
+export default [create, remove, rename];

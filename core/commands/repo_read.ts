@@ -1,0 +1,181 @@
+import * as z from "zod";
+import { command } from "../command.ts";
+import { UsageError } from "../errors.ts";
+import { listDirectory, readFile } from "../forge/browse.ts";
+import { readDiff } from "../forge/diff.ts";
+import { readLog } from "../forge/log.ts";
+import { openReading } from "../forge/reading.ts";
+import { listRefs } from "../forge/refs.ts";
+import { listRepositories } from "../forge/repositories.ts";
+import { readStorage } from "../forge/storage.ts";
+import { actor, cursor, limit, path, repo, rev } from "../params.ts";
+import { columns, fields } from "../text.ts";
+
+const list = command({
+  name: "repo list",
+  summary: "List an account's repositories, newest first",
+  kind: "read",
+  params: () => ({
+    handle: actor("whose, as a handle or a DID (yours if not given)").optional(),
+  }),
+  positionals: ["handle"],
+  examples: [
+    { line: "repo list", says: "list your own" },
+    { line: "repo list alice.test --json", says: "list someone's, as JSON" },
+  ],
+  run: (context, { handle }) => listRepositories(context, handle),
+  render: ({ repos }, style) =>
+    columns(
+      repos,
+      ["repo", "uri", "description", "defaultBranch", "archivedAt", "createdAt"],
+      style,
+      ["repo", "description", "defaultBranch", "createdAt"],
+    ),
+});
+
+const refs = command({
+  name: "repo refs",
+  summary: "List a repository's branches and tags",
+  kind: "read",
+  params: () => ({ repo: repo() }),
+  positionals: ["repo"],
+  examples: [{ line: "repo refs alice.test/app", says: "list its branches and tags" }],
+  run: async (context, { repo }) => listRefs(await openReading(context, repo)),
+  render: ({ branches, tags, other }, style) =>
+    columns(
+      [
+        ...branches.map(({ name, sha }) => ({ ref: `refs/heads/${name}`, sha })),
+        ...tags.map(({ name, ...rest }) => ({ ref: `refs/tags/${name}`, ...rest })),
+        ...other,
+      ],
+      ["ref", "sha", "commit"],
+      style,
+    ),
+});
+
+const tree = command({
+  name: "repo tree",
+  summary: "List a directory of a repository",
+  kind: "read",
+  params: () => ({
+    repo: repo(),
+    path: path("the directory, or one file (the top if not given)").optional(),
+    rev: rev(),
+    limit: limit(1000),
+    cursor: cursor(),
+  }),
+  positionals: ["repo", "path"],
+  examples: [
+    { line: "repo tree alice.test/app", says: "list the top directory" },
+    { line: "repo tree alice.test/app src --rev v1.0", says: "list src as of a tag" },
+  ],
+  run: async (context, { repo, ...asked }) =>
+    listDirectory(await openReading(context, repo), asked),
+  render: ({ entries }, style) =>
+    columns(entries, ["mode", "type", "sha", "size", "name"], style, ["type", "size", "name"]),
+});
+
+const read = command({
+  name: "repo read",
+  summary: "Read a file of a repository, or some of its lines",
+  details: "A file that is not text comes as base64, to a pipe as it is.",
+  kind: "read",
+  params: () => ({
+    repo: repo(),
+    path: path("the file"),
+    rev: rev(),
+    start: z.number().int().min(1).max(1_000_000_000).optional()
+      .describe("the first line to give, from 1"),
+    end: z.number().int().min(1).max(1_000_000_000).optional()
+      .describe("the last line to give (the file's last if not given)"),
+  }),
+  positionals: ["repo", "path"],
+  examples: [
+    { line: "repo read alice.test/app README.md", says: "print a file" },
+    { line: "repo read alice.test/app main.c --start 10 --end 20", says: "print some lines" },
+  ],
+  run: async (context, { repo, ...asked }) => readFile(await openReading(context, repo), asked),
+  render: (result) => "text" in result ? result.text : `${result.size} bytes that are not text`,
+  content: (result) => "text" in result && !("lines" in result) ? result.text : undefined,
+  raw: (result) => "base64" in result ? Buffer.from(result.base64, "base64") : undefined,
+  oversize: (result, bytes) =>
+    new UsageError(
+      `${"path" in result ? result.path : "it"} is ${bytes} bytes, too long to give whole`,
+      { hint: "give start and end, or find the lines that matter first" },
+    ),
+});
+
+const log = command({
+  name: "repo log",
+  summary: "List commits, newest first",
+  kind: "read",
+  params: () => ({
+    repo: repo(),
+    rev: rev(),
+    path: path("only commits that changed this file or directory").optional(),
+    limit: limit(20),
+    cursor: cursor(),
+  }),
+  positionals: ["repo", "rev"],
+  examples: [
+    { line: "repo log alice.test/app", says: "list the newest commits" },
+    { line: "repo log alice.test/app main --path src", says: "list those that changed src" },
+  ],
+  run: async (context, { repo, ...asked }) => readLog(await openReading(context, repo), asked),
+  render: ({ commits }, style) =>
+    columns(
+      commits.map(({ sha, author: { name, email, date }, summary }) => ({
+        sha: style.terminal ? sha.slice(0, 8) : sha,
+        date,
+        name,
+        email,
+        summary,
+      })),
+      ["sha", "date", "name", "email", "summary"],
+      style,
+      ["sha", "date", "name", "summary"],
+    ),
+});
+
+const diff = command({
+  name: "repo diff",
+  summary: "Show what head changed since base",
+  details:
+    "The diff is from where the two parted. Over 60,000 bytes the changed files are listed instead: ask again with paths.",
+  kind: "read",
+  params: () => ({
+    repo: repo(),
+    base: z.string().min(1).max(500).describe("a branch, tag or commit: what to compare with"),
+    head: z.string().min(1).max(500).optional()
+      .describe("a branch, tag or commit (the default branch if not given)"),
+    paths: z.array(z.string().min(1).max(4096)).max(500).optional()
+      .describe("only these files and directories, whole however long"),
+  }),
+  positionals: ["repo", "base", "head"],
+  examples: [
+    { line: "repo diff alice.test/app main topic", says: "show what topic changed" },
+    { line: "repo diff alice.test/app v1.0 --paths src", says: "show what changed in src" },
+  ],
+  run: async (context, { repo, ...asked }) => readDiff(await openReading(context, repo), asked),
+  render: (result, style) =>
+    "files" in result && result.files
+      ? columns(result.files, ["path", "added", "removed", "lines"], style)
+      : "said" in result
+      ? result.said
+      : "",
+  content: (result) =>
+    "diff" in result ? result.diff : "files" in result ? undefined : `${result.said}\n`,
+});
+
+const storage = command({
+  name: "repo storage",
+  summary: "Show what a repository takes up on its PDS",
+  kind: "read",
+  params: () => ({ repo: repo() }),
+  positionals: ["repo"],
+  examples: [{ line: "repo storage alice.test/app", says: "count its packs and bytes" }],
+  run: (context, { repo }) => readStorage(context, repo),
+  render: fields,
+});
+
+export default [list, refs, tree, read, log, diff, storage];

@@ -1,0 +1,32 @@
+import { command } from "../command.ts";
+import { listStars, starRepository } from "../forge/social.ts";
+import { actor, repo } from "../params.ts";
+import { columns } from "../text.ts";
+
+const star = command({
+  name: "repo star",
+  summary: "Star a repository",
+  kind: "write",
+  params: () => ({ repo: repo() }),
+  positionals: ["repo"],
+  undo: "take the star back",
+  examples: [{ line: "repo star alice.test/app", says: "star it" }],
+  run: (context, { repo, undo }) => starRepository(context, repo, undo),
+  render: ({ starred, uri }, style) =>
+    style.terminal ? (starred ? `Starred\n${uri}` : "Took the star back") : uri ?? "",
+});
+
+const stars = command({
+  name: "repo stars",
+  summary: "List the repositories an account starred, newest first",
+  kind: "read",
+  params: () => ({
+    handle: actor("whose, as a handle or a DID (yours if not given)").optional(),
+  }),
+  positionals: ["handle"],
+  examples: [{ line: "repo stars alice.test", says: "list what someone starred" }],
+  run: (context, { handle }) => listStars(context, handle),
+  render: ({ stars }, style) => columns(stars, ["repo", "createdAt", "uri"], style),
+});
+
+export default [star, stars];

@@ -1,0 +1,30 @@
+import * as z from "zod";
+import { command } from "../command.ts";
+import { readStatus } from "../forge/status.ts";
+import { repo } from "../params.ts";
+import { fields } from "../text.ts";
+
+const status = command({
+  name: "status",
+  summary: "Show a server's health, who is logged in, and a repository's copy here",
+  kind: "read",
+  params: () => ({
+    server: z.string().max(2000).optional()
+      .describe("the server's URL (the appview if not given)"),
+    repo: repo().optional().describe("also show this repository's copy on this machine"),
+  }),
+  examples: [
+    { line: "status", says: "show version and account" },
+    { line: "status --repo alice.test/app", says: "also show a repository's copy here" },
+  ],
+  run: (context, asked) => readStatus(context, asked),
+  render: ({ account, server, mirror, ...rest }, style) =>
+    fields({
+      ...rest,
+      ...(account && { account: account.handle }),
+      ...(server && { server: server.url, health: server.status }),
+      ...mirror,
+    }, style),
+});
+
+export default [status];

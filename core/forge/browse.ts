@@ -1,0 +1,142 @@
+import { NotFoundError, quote, UsageError } from "../errors.ts";
+import type { ObjectReader, Oid } from "../git/object.ts";
+import { quotePath } from "../git/path.ts";
+import { isGitlink, isTree, MODE } from "../git/tree.ts";
+import { countLines, lineAt, splitLines } from "../git/text.ts";
+import { findEntry, type Found, listTree, readObject } from "../git/walk.ts";
+import { commitAt, pathBytes, readableText, type Reading, treeOf } from "./reading.ts";
+
+type EntryType = "file" | "executable" | "symlink" | "directory" | "submodule";
+
+const TYPES: Readonly<Record<number, EntryType>> = {
+  [MODE.file]: "file",
+  [MODE.executable]: "executable",
+  [MODE.symlink]: "symlink",
+  [MODE.tree]: "directory",
+  [MODE.gitlink]: "submodule",
+};
+
+/** One entry of a directory; `mode` is git's six digits, `size` bytes. */
+export type Entry = {
+  readonly name: string;
+  readonly type: EntryType;
+  readonly mode: string;
+  readonly sha: Oid;
+  readonly size?: number;
+};
+
+/** A directory's entries in git's order, at most `limit` from the cursor on; a file answers its one entry. */
+export function listDirectory(
+  reading: Reading,
+  { rev: given, path = "", limit, cursor }: {
+    rev?: string | undefined;
+    path?: string | undefined;
+    limit: number;
+    cursor?: string | undefined;
+  },
+) {
+  const { objects } = reading;
+  const { pinned, start } = readCursor(cursor);
+  const { rev, commit } = commitAt(reading, pinned ?? given);
+  const bytes = pathBytes(path);
+  const found = entryAt(objects, commit, bytes);
+  const all = isTree(found.mode)
+    ? listTree(objects, found.oid)
+    : [{ ...found, name: bytes.subarray(bytes.lastIndexOf(0x2f) + 1) }];
+  const entries = all.slice(start, start + limit).map(({ name, mode, oid }): Entry => {
+    const size = isTree(mode) || isGitlink(mode) ? undefined : objects.info(oid)?.size;
+    return {
+      name: quotePath(name),
+      type: TYPES[mode] ?? "file",
+      mode: sixDigits(mode),
+      sha: oid,
+      ...(size !== undefined && { size }),
+    };
+  });
+  const next = start + entries.length;
+  return {
+    rev: given ?? rev,
+    commit,
+    path: quotePath(bytes),
+    entries,
+    ...(next < all.length && { more: true, cursor: writeCursor(commit, next) }),
+  };
+}
+
+/** A file of a commit: text when it is UTF-8, else base64; with `start` or `end` only those lines, from 1. */
+export function readFile(
+  reading: Reading,
+  { rev, path, start, end }: {
+    rev?: string | undefined;
+    path: string;
+    start?: number | undefined;
+    end?: number | undefined;
+  },
+) {
+  const { commit } = commitAt(reading, rev);
+  const bytes = pathBytes(path);
+  const shown = quotePath(bytes);
+  const { mode, oid } = entryAt(reading.objects, commit, bytes);
+  if (isTree(mode) || isGitlink(mode)) {
+    throw new NotFoundError(`${shown} is a ${TYPES[mode]}, not a file`, {
+      hint: {
+        command: "repo tree",
+        args: { repo: reading.repository.spelled, ...(isTree(mode) && { path: shown }) },
+      },
+    });
+  }
+  const content = readObject(reading.objects, oid, "blob");
+  if (start !== undefined || end !== undefined) return linesOf(shown, content, start, end);
+  const text = readableText(content);
+  return {
+    path: shown,
+    commit,
+    mode: sixDigits(mode),
+    size: content.length,
+    ...(text !== undefined ? { text } : { base64: Buffer.from(content).toString("base64") }),
+  };
+}
+
+function linesOf(path: string, content: Uint8Array, start = 1, end = Infinity) {
+  if (readableText(content) === undefined) {
+    throw new UsageError(`${path} is not text: leave start and end out to have it whole`);
+  }
+  const lines = countLines(content);
+  if (start > lines) throw new UsageError(`start is ${start}: ${path} has ${lines} lines`);
+  if (end < start) throw new UsageError(`end is ${end}: it is before start, which is ${start}`);
+  const last = Math.min(end, lines);
+  const split = splitLines(content);
+  const from = split.starts[start - 1];
+  const to = (split.starts[last - 1] ?? 0) + lineAt(split, last - 1).length;
+  return { start, end: last, lines, text: readableText(content.subarray(from, to)) ?? "" };
+}
+
+function entryAt(objects: ObjectReader, commit: Oid, bytes: Uint8Array): Found {
+  const found = findEntry(objects, treeOf(objects, commit), bytes);
+  if (found === undefined) {
+    throw new NotFoundError(`there is no ${quote(quotePath(bytes))} in ${commit}`, {
+      code: "not_found.path",
+    });
+  }
+  return found;
+}
+
+/** A mode as git shows it: six octal digits. */
+export function sixDigits(mode: number): string {
+  return mode.toString(8).padStart(6, "0");
+}
+
+/** Makes a cursor that pins the commit an answer was given at and says how many items came before. */
+export function writeCursor(commit: Oid, start: number): string {
+  return `${commit}.${start}`;
+}
+
+/** Reads a cursor of `writeCursor`; anything else is a UsageError. */
+export function readCursor(cursor: string | undefined): { pinned?: Oid; start: number } {
+  if (cursor === undefined || cursor === "") return { start: 0 };
+  const [, pinned, start] = /^([0-9a-f]{40})\.(\d{1,9})$/.exec(cursor) ?? [];
+  if (pinned === undefined) {
+    throw new UsageError(`cursor is ${quote(cursor)}: give the one an earlier answer had`);
+  }
+  return { pinned, start: Number(start) };
+}

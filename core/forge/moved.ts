@@ -1,0 +1,68 @@
+import { ConflictError } from "../errors.ts";
+import type { Oid } from "../git/object.ts";
+import type { RefTarget } from "../mirror/manifest.ts";
+
+/** One ref's change: where it was, absent when it is new, and where it is to be, absent when it is to go. */
+export interface RefUpdate {
+  readonly ref: string;
+  readonly old?: Oid | undefined;
+  readonly new?: Oid | undefined;
+  /** What an annotated tag at `new` peels to. */
+  readonly peeled?: Oid | undefined;
+}
+
+/** A ref is not where the writer saw it. */
+export class MovedError extends ConflictError {
+  override name = "MovedError";
+  readonly ref: string;
+  readonly now: Oid | undefined;
+  constructor({ ref, old }: RefUpdate, now: Oid | undefined) {
+    const name = shortRef(ref);
+    super(
+      old === undefined
+        ? `${name} exists: it is at ${now}`
+        : now === undefined
+        ? `${name} is gone: it was ${old.slice(0, 7)}`
+        : `${name} moved: it was ${old.slice(0, 7)}, it is now ${now.slice(0, 7)}`,
+      { code: "conflict.branch_moved", facts: { ref, old, now } },
+    );
+    this.ref = ref;
+    this.now = now;
+  }
+}
+
+/** A ref's name as people say it: `main` for refs/heads/main. */
+export function shortRef(ref: string): string {
+  return ref.replace(/^refs\/(heads|tags)\//, "");
+}
+
+/** The refs after the updates; throws a MovedError, or a ConflictError for a name below another. */
+export function applyUpdates(
+  refs: ReadonlyMap<string, RefTarget>,
+  updates: readonly RefUpdate[],
+): Map<string, RefTarget> {
+  const next = new Map(refs);
+  for (const update of updates) {
+    const now = refs.get(update.ref)?.oid;
+    if (now !== update.old) throw new MovedError(update, now);
+    if (update.new === undefined) next.delete(update.ref);
+    else {
+      next.set(update.ref, {
+        oid: update.new,
+        ...(update.peeled !== undefined && { peeled: update.peeled }),
+      });
+    }
+  }
+  for (const { ref, new: made } of updates) {
+    if (made === undefined) continue;
+    const clash = [...next.keys()].find((other) =>
+      other.startsWith(`${ref}/`) || ref.startsWith(`${other}/`)
+    );
+    if (clash !== undefined) {
+      throw new ConflictError(`${shortRef(ref)} and ${shortRef(clash)} cannot both exist`, {
+        code: "conflict.ref_names",
+      });
+    }
+  }
+  return next;
+}

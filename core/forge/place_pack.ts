@@ -1,0 +1,126 @@
+import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { type BlobRef, ID, type Pack, type Refs } from "../atproto/lexicons.gen.ts";
+import type { WriteContext } from "../context.ts";
+import type { Oid } from "../git/object.ts";
+import { combinePacks } from "../git/write_pack.ts";
+import { packHeader } from "../git/pack_scan.ts";
+import { TAIL_BYTES, tailBytes } from "../mirror/manifest.ts";
+import type { Received } from "../mirror/mirror.ts";
+
+/** The most bytes of a pack that its record holds inline; a larger one is in blobs. */
+const INLINE_BYTES = 49_152;
+/** The largest piece of a pack: what a default PDS takes, so that a move to one keeps the pieces. */
+const PIECE_BYTES = 5_000_000;
+/** Past this many pieces they are cut as large as this PDS takes. */
+const MOST_PIECES = 500;
+/** The most oids that a pack may lean on. */
+export const MOST_NEEDS = 500;
+const MOST_TAIL = 64;
+
+type Tail = Refs["tail"][number];
+type Listed = Refs["packs"][number];
+
+/** Pack records that one write has made, so that a second try does not make them again. */
+export type Made = Map<string, Listed>;
+
+/**
+ * Finds a place for a new pack in the manifest: in the tail when it is small, else in a record of its own. A tail that
+ * would pass 16 kB is first sealed into one pack record, so the order oldest to newest holds. What it writes are orphans
+ * until the manifest names them.
+ */
+export async function placePack(
+  context: WriteContext,
+  repo: string,
+  { packs, tail }: Pick<Refs, "packs" | "tail">,
+  received: Received,
+  made: Made,
+): Promise<Pick<Refs, "packs" | "tail">> {
+  const { bytes, sha256, needs } = received;
+  if (bytes <= TAIL_BYTES) {
+    const last: Tail = { bytes: await readFile(received.file), sha256, needs: [...needs] };
+    if (tailBytes({ tail }) + bytes <= TAIL_BYTES && tail.length < MOST_TAIL) {
+      return { packs, tail: [...tail, last] };
+    }
+    return { packs: [...packs, ...await seal(context, repo, tail, made)], tail: [last] };
+  }
+  const sealed = tail.length === 0 ? [] : await seal(context, repo, tail, made);
+  const own = await once(made, sha256, async () => {
+    const blobs = bytes > INLINE_BYTES ? await uploadPieces(context, received) : undefined;
+    return await createPack(context, {
+      repo,
+      sha256,
+      bytes,
+      objects: received.objects,
+      needs: [...needs],
+      folds: [],
+      ...(blobs ? { blobs } : { data: await readFile(received.file) }),
+    });
+  });
+  return { packs: [...packs, ...sealed, own], tail: [] };
+}
+
+/** Makes one pack record of a whole tail; of each of its packs, when together they would lean on too many objects. */
+async function seal(
+  context: WriteContext,
+  repo: string,
+  tail: readonly Tail[],
+  made: Made,
+): Promise<Listed[]> {
+  const { bytes, needs } = combinePacks(tail.map(({ bytes }) => bytes));
+  const parts = needs.length <= MOST_NEEDS
+    ? [{ bytes, needs, folds: tail.map(({ sha256 }) => sha256) }]
+    : tail.map(({ bytes, needs }) => ({ bytes, needs, folds: [] }));
+  const listed: Listed[] = [];
+  for (const { bytes, needs, folds } of parts) {
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    listed.push(
+      await once(made, sha256, () =>
+        createPack(context, {
+          repo,
+          sha256,
+          bytes: bytes.length,
+          objects: packHeader(bytes).objects,
+          needs: [...needs],
+          folds,
+          data: bytes,
+        })),
+    );
+  }
+  return listed;
+}
+
+async function once(made: Made, sha256: string, make: () => Promise<Listed>): Promise<Listed> {
+  const earlier = made.get(sha256);
+  if (earlier) return earlier;
+  const listed = await make();
+  made.set(sha256, listed);
+  return listed;
+}
+
+async function createPack(
+  context: WriteContext,
+  value: Omit<Pack, "$type" | "needs"> & { needs: Oid[] },
+): Promise<Listed> {
+  const rkey = context.tid();
+  const { cid } = await context.writer.create(ID.pack, rkey, value);
+  return { rkey, cid, bytes: value.bytes, objects: value.objects };
+}
+
+async function uploadPieces(context: WriteContext, { file, bytes }: Received): Promise<BlobRef[]> {
+  const { blobUploadLimit } = await context.records.describe(context.account.pds);
+  const usual = Math.min(PIECE_BYTES, blobUploadLimit);
+  const piece = bytes / usual > MOST_PIECES ? blobUploadLimit : usual;
+  const blobs: BlobRef[] = [];
+  let sent = 0;
+  for (let start = 0; start < bytes; start += piece) {
+    const end = Math.min(start + piece, bytes);
+    const parts: Uint8Array[] = [];
+    for await (const part of createReadStream(file, { start, end: end - 1 })) parts.push(part);
+    blobs.push(await context.writer.uploadBlob(Buffer.concat(parts)));
+    sent += end - start;
+    context.progress("sending packs", sent, bytes);
+  }
+  return blobs;
+}

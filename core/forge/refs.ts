@@ -1,0 +1,181 @@
+import type { WriteContext } from "../context.ts";
+import { ConflictError, NotFoundError, RefusedError } from "../errors.ts";
+import { utf8 } from "../git/bytes.ts";
+import type { Oid } from "../git/object.ts";
+import { checkShortName } from "../git/refname.ts";
+import { peel } from "../git/rev.ts";
+import { formatTag } from "../git/tag.ts";
+import { writePack } from "../git/write_pack.ts";
+import { hashObject } from "../git/hash.ts";
+import { applyUpdates } from "./moved.ts";
+import type { RepoName } from "./names.ts";
+import { publish } from "./publish.ts";
+import { commitAt, type Reading, readingOf } from "./reading.ts";
+import { type Repository, writableRepository } from "./repository.ts";
+import type { Manifest } from "../mirror/manifest.ts";
+
+/** A repository of the account at hand, opened at its newest state to write to it. */
+export interface Writing {
+  readonly repository: Repository;
+  readonly manifest: Manifest;
+  readonly reading: Reading;
+}
+
+/** Opens a repository to write to it; it is yours and not archived, else RefusedError. */
+export async function openWriting(context: WriteContext, named: RepoName): Promise<Writing> {
+  return await openNewest(await writableRepository(context, named));
+}
+
+/** Brings a repository's mirror to its newest state. */
+export async function openNewest(repository: Repository): Promise<Writing> {
+  const { manifest, view } = await repository.mirror.latest();
+  return { repository, manifest, reading: readingOf(repository, view) };
+}
+
+/** A repository's refs, sorted as `git for-each-ref` sorts; `commit` is what an annotated tag peels to. */
+export function listRefs({ view: { refs, head } }: Reading) {
+  const branches: { name: string; sha: Oid }[] = [];
+  const tags: { name: string; sha: Oid; commit?: Oid }[] = [];
+  const other: { ref: string; sha: Oid }[] = [];
+  for (const [ref, { oid, peeled }] of refs) {
+    const [, folder, name] = /^refs\/(heads|tags)\/(.+)$/.exec(ref) ?? [];
+    if (folder === "heads" && name !== undefined) branches.push({ name, sha: oid });
+    else if (name !== undefined) tags.push({ name, sha: oid, ...(peeled && { commit: peeled }) });
+    else other.push({ ref, sha: oid });
+  }
+  return { defaultBranch: head.replace(/^refs\/heads\//, ""), branches, tags, other };
+}
+
+/** Makes a branch at a rev. */
+export async function createBranch(
+  context: WriteContext,
+  named: RepoName,
+  { name, rev }: { name: string; rev?: string | undefined },
+) {
+  checkShortName("branch", name);
+  const { repository, manifest, reading } = await openWriting(context, named);
+  const { commit } = commitAt(reading, rev);
+  const ref = `refs/heads/${name}`;
+  const old = manifest.refs.get(ref)?.oid;
+  if (old !== undefined) {
+    throw new ConflictError(`the branch ${name} exists: it is at ${old}`, {
+      code: "conflict.exists",
+    });
+  }
+  await publish(context, repository, manifest, { updates: [{ ref, new: commit }] });
+  return { branch: name, commit };
+}
+
+/** Removes a branch, but not the default one. */
+export async function deleteBranch(context: WriteContext, named: RepoName, name: string) {
+  const { repository, manifest } = await openWriting(context, named);
+  const ref = `refs/heads/${name}`;
+  const old = existing(manifest, ref, `branch ${name}`);
+  if (manifest.record.head === ref) throw refuseCurrent(ref);
+  await publish(context, repository, manifest, { updates: [{ ref, old }] });
+  return { branch: name, commit: old };
+}
+
+/** The refusal, in git's words, to delete the branch that HEAD names. */
+export function refuseCurrent(ref: string): RefusedError {
+  return new RefusedError(`refusing to delete the current branch: ${ref}`, {
+    code: "refused.current_branch",
+    hint: "make another branch the default first, by repo edit and default_branch",
+  });
+}
+
+/** Renames a branch, the default one with HEAD. */
+export async function renameBranch(
+  context: WriteContext,
+  named: RepoName,
+  { branch, name }: { branch: string; name: string },
+) {
+  checkShortName("branch", name);
+  const { repository, manifest } = await openWriting(context, named);
+  const from = `refs/heads/${branch}`;
+  const to = `refs/heads/${name}`;
+  const oid = existing(manifest, from, `branch ${branch}`);
+  const taken = manifest.refs.get(to)?.oid;
+  if (taken !== undefined) {
+    throw new ConflictError(`the branch ${name} exists: it is at ${taken}`, {
+      code: "conflict.exists",
+    });
+  }
+  const updates = [{ ref: from, old: oid }, { ref: to, new: oid }];
+  applyUpdates(manifest.refs, updates);
+  await publish(context, repository, manifest, {
+    updates,
+    ...(manifest.record.head === from && { head: to }),
+  });
+  return { branch: name, was: branch, commit: oid, pulls: [] };
+}
+
+/** Makes a tag at a rev, annotated when there is a message; a tag that exists is never moved. */
+export async function createTag(
+  context: WriteContext,
+  named: RepoName,
+  { name, rev, message }: {
+    name: string;
+    rev?: string | undefined;
+    message?: string | undefined;
+  },
+) {
+  checkShortName("tag", name);
+  const { repository, manifest, reading } = await openWriting(context, named);
+  const { commit } = commitAt(reading, rev);
+  const ref = `refs/tags/${name}`;
+  const old = manifest.refs.get(ref)?.oid;
+  if (old !== undefined) {
+    throw new ConflictError(`the tag ${name} exists: it is at ${old}`, {
+      code: "conflict.exists",
+      hint: { command: "tag delete", args: { repo: repository.spelled, name } },
+    });
+  }
+  if (message === undefined) {
+    await publish(context, repository, manifest, { updates: [{ ref, new: commit }] });
+    return { tag: name, sha: commit, commit };
+  }
+  const bytes = formatTag({
+    object: commit,
+    kind: "commit",
+    name: utf8(name),
+    tagger: {
+      name: utf8(context.author.name),
+      email: utf8(context.author.email),
+      time: Math.floor(context.now().getTime() / 1000),
+      zone: "+0000",
+    },
+    message: utf8(`${message.replace(/\s+$/, "")}\n`),
+  });
+  const sha = hashObject("tag", bytes);
+  const pack = writePack([{ oid: sha, kind: "tag", bytes }]);
+  const received = await repository.mirror.receive(pack, [sha]);
+  await publish(context, repository, manifest, {
+    updates: [{ ref, new: sha, peeled: commit }],
+    received,
+  });
+  return { tag: name, sha, commit };
+}
+
+/** Removes a tag. */
+export async function deleteTag(context: WriteContext, named: RepoName, name: string) {
+  const { repository, manifest } = await openWriting(context, named);
+  const ref = `refs/tags/${name}`;
+  const old = existing(manifest, ref, `tag ${name}`);
+  await publish(context, repository, manifest, { updates: [{ ref, old }] });
+  return { tag: name, sha: old };
+}
+
+/** What an annotated tag at `oid` peels to, for a manifest; undefined for anything else. */
+export function peeledOf(objects: Reading["objects"], oid: Oid): Oid | undefined {
+  if (objects.info(oid)?.kind !== "tag") return undefined;
+  return peel(objects, oid, "commit") ?? peel(objects, oid, "tree") ?? peel(objects, oid, "blob");
+}
+
+function existing(manifest: Manifest, ref: string, said: string): Oid {
+  const oid = manifest.refs.get(ref)?.oid;
+  if (oid === undefined) {
+    throw new NotFoundError(`there is no ${said}`, { code: "not_found.ref" });
+  }
+  return oid;
+}

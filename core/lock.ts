@@ -1,0 +1,46 @@
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+
+const POLL_MS = 20;
+
+/**
+ * Runs `work` while no other process of this machine, and no other caller in this one, holds the lock at `path`.
+ *
+ * The lock is SQLite's on an empty database file: the kernel drops it when its holder dies, however it dies, so there is
+ * no stale lock to guess about. Rejects when `signal` aborts before the lock is had.
+ */
+export async function withLock<T>(
+  path: string,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  const release = await takeLock(path, signal);
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
+async function takeLock(path: string, signal: AbortSignal): Promise<() => void> {
+  const { DatabaseSync } = await import("node:sqlite");
+  await mkdir(dirname(path), { recursive: true });
+  const database = new DatabaseSync(path);
+  try {
+    // Without this SQLite sleeps inside the call and would hold up everything else in the process.
+    database.exec("PRAGMA busy_timeout = 0");
+    while (true) {
+      signal.throwIfAborted();
+      try {
+        database.exec("BEGIN EXCLUSIVE");
+        return () => database.close();
+      } catch (error) {
+        if (!(error instanceof Error) || !/\b(locked|busy)\b/i.test(error.message)) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, open, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Account } from "../atproto/identity.ts";
+import type { BlobRef, Pack } from "../atproto/lexicons.gen.ts";
+import type { Records } from "../atproto/records.ts";
+import { CorruptError } from "../errors.ts";
+import { isMissing } from "../files.ts";
+
+/** A pack to have here: inline bytes, or pieces in blobs. */
+export type Source =
+  | { readonly bytes: Uint8Array; readonly sha256: string }
+  | { readonly blobs: readonly BlobRef[]; readonly size: number; readonly sha256: string };
+
+/** Where the pack of a pack record is; a record with neither or both, or of another size, is a CorruptError. */
+export function sourceOf(uri: string, record: Pack): Source {
+  const { data, blobs, bytes, sha256 } = record;
+  if (data && !blobs && data.length === bytes) return { bytes: data, sha256 };
+  if (blobs && !data && blobs.reduce((sum, { size }) => sum + size, 0) === bytes) {
+    return { blobs, size: bytes, sha256 };
+  }
+  throw new CorruptError(`${uri} does not hold the ${bytes} bytes it tells of`);
+}
+
+/**
+ * Puts the pack at `file`. Whole pieces that are there from an earlier try stay; the SHA-256 of all of it must be
+ * the one that the manifest or the pack record names, else CorruptError.
+ */
+export async function download(
+  records: Records,
+  account: Account,
+  source: Source,
+  file: string,
+  progress: (bytes: number) => void,
+): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  if ("bytes" in source) {
+    await writeFile(file, source.bytes);
+  } else {
+    await downloadPieces(records, account, source.blobs, file, progress);
+  }
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  const found = hash.digest("hex");
+  if (found !== source.sha256) {
+    await rm(file);
+    throw new CorruptError(
+      `a pack of ${account.handle} has SHA-256 ${found}, its record says ${source.sha256}`,
+    );
+  }
+}
+
+async function downloadPieces(
+  records: Records,
+  account: Account,
+  blobs: readonly BlobRef[],
+  file: string,
+  progress: (bytes: number) => void,
+): Promise<void> {
+  let have = 0;
+  const there = await sizeOf(file);
+  const missing = [...blobs];
+  for (let next = missing[0]; next && have + next.size <= there; next = missing[0]) {
+    have += next.size;
+    missing.shift();
+  }
+  if (there > have) await truncate(file, have);
+  const out = await open(file, "a");
+  try {
+    for (const blob of missing) {
+      let size = 0;
+      for await (const chunk of records.blob(account, blob.ref.$link, blob.size)) {
+        size += chunk.length;
+        await out.writeFile(chunk);
+        progress(have + size);
+      }
+      if (size !== blob.size) {
+        throw new CorruptError(
+          `blob ${blob.ref.$link} has ${size} bytes, its record says ${blob.size}`,
+        );
+      }
+      have += size;
+    }
+  } finally {
+    await out.close();
+  }
+}
+
+async function sizeOf(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if (isMissing(error)) return 0;
+    throw error;
+  }
+}

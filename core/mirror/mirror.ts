@@ -1,0 +1,301 @@
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Account } from "../atproto/identity.ts";
+import { ID, type Refs } from "../atproto/lexicons.gen.ts";
+import type { Records, StoredRecord } from "../atproto/records.ts";
+import { atUri } from "../atproto/syntax.ts";
+import { checkRecord } from "../atproto/validate.ts";
+import { CorruptError, NotFoundError, RemoteError } from "../errors.ts";
+import type { ObjectReader, Oid } from "../git/object.ts";
+import { layered } from "../git/layered.ts";
+import { type ObjectStore, openStore } from "../git/store.ts";
+import { withLock } from "../lock.ts";
+import { type Manifest, readManifest, type RefTarget } from "./manifest.ts";
+import { makeBare, movePacks, placeRefs, sizeOfPacks } from "./place.ts";
+import { readState, type State, writeState } from "./state.ts";
+import { fetchPacks, indexFile, LostPackError } from "./sync.ts";
+import { verifyArrival, verifyPush, writeUnverified } from "./verify.ts";
+
+/** How old an answer from the mirror may be. */
+export interface Freshness {
+  /** Never ask the network. */
+  readonly offline: boolean;
+  /** Milliseconds since the last look at the owner's PDS; 0 looks each time. */
+  readonly maxAge: number;
+}
+
+/** What mirrors need of the world. */
+export interface Surroundings {
+  readonly cacheDir: string;
+  readonly records: Records;
+  readonly signal: AbortSignal;
+  /** The object stores that this process has open, by path: they outlive a call. */
+  readonly stores: Map<string, ObjectStore>;
+  now(): Date;
+  /** Fresh text for names of temporary files. */
+  unique(): string;
+  note(text: string): void;
+  progress(text: string, done?: number, total?: number): void;
+}
+
+/** A repository as its mirror holds it at one moment. */
+export interface View {
+  readonly head: string;
+  readonly refs: ReadonlyMap<string, RefTarget>;
+  readonly objects: ObjectReader;
+  readonly generation: number;
+  readonly cid: string;
+  readonly checkedAt: number;
+}
+
+/** A pack that has been indexed and waits to be published and kept. */
+export interface Received {
+  readonly sha256: string;
+  /** The pack as it was given. */
+  readonly file: string;
+  readonly bytes: number;
+  readonly objects: number;
+  /** Objects outside the pack that its deltas lean on. */
+  readonly needs: readonly Oid[];
+  /** The mirror's objects and the pack's. */
+  readonly reader: ObjectReader;
+  /** The folder it waits in, laid out as a bare repository's. */
+  readonly folder: string;
+  /** The git pack's name there. */
+  readonly name: string;
+  /** Closes the pack's files; `reader` cannot be used afterwards. */
+  close(): void;
+}
+
+/** One repository's copy on this machine: a bare git repository made from the packs in its owner's PDS. */
+export class Mirror {
+  readonly path: string;
+  readonly uri: string;
+  readonly #world: Surroundings;
+
+  constructor(world: Surroundings, readonly account: Account, readonly rkey: string) {
+    this.#world = world;
+    this.path = join(world.cacheDir, account.did.replaceAll(":", "_"), rkey);
+    this.uri = atUri(account.did, ID.repo, rkey);
+  }
+
+  /** What the mirror knows of itself; undefined when it has never been synced. */
+  async state(): Promise<State | undefined> {
+    return await readState(this.path);
+  }
+
+  /** The repository, brought up to date as `freshness` asks; a copy that cannot be refreshed is used with a note. */
+  async view({ offline, maxAge }: Freshness): Promise<View> {
+    const state = await this.state();
+    const age = state && this.#world.now().getTime() - state.checkedAt;
+    if (state && age !== undefined && (offline || (age >= 0 && age < maxAge))) {
+      return this.#viewOf(state);
+    }
+    if (offline) {
+      throw new RemoteError(`no copy of ${this.uri} is on this machine`, {
+        host: this.account.pds,
+        code: "remote.offline",
+        hint: "leave --offline out",
+      });
+    }
+    try {
+      return (await this.latest()).view;
+    } catch (error) {
+      if (!(error instanceof RemoteError) || !state) throw error;
+      this.#world.note(`${error.message}; this is the copy of ${spellAge(age ?? 0)} ago`);
+      return this.#viewOf(state);
+    }
+  }
+
+  /** The manifest as the owner's PDS has it now; the mirror stays as it is. */
+  async manifest(): Promise<Manifest> {
+    return await this.#read();
+  }
+
+  /** The manifest as the owner's PDS has it now, and the repository synced to it. */
+  async latest(): Promise<{ manifest: Manifest; view: View }> {
+    return await this.#locked(() => this.#sync());
+  }
+
+  /**
+   * Indexes a pack into a folder of its own and refuses it unless every object is sound and all that `tips` reach is
+   * held. The mirror itself does not change until `advance`.
+   */
+  async receive(pack: Uint8Array | string, tips: readonly Oid[]): Promise<Received> {
+    const folder = join(this.path, `push-${this.#world.unique()}`);
+    await mkdir(join(folder, "objects", "pack"), { recursive: true });
+    try {
+      const file = typeof pack === "string" ? pack : join(folder, "pushed");
+      if (typeof pack !== "string") await writeFile(file, pack);
+      const held = this.#objects();
+      const indexed = await indexFile(file, folder, held);
+      const arrived = openStore(folder);
+      const reader = layered(held, arrived);
+      await verifyPush(this.path, held, reader, tips);
+      const { sha256, bytes, objects, needs, name } = indexed;
+      const close = () => arrived.close();
+      return { sha256, file, bytes, objects, needs, reader, folder, name, close };
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** Forgets a received pack. */
+  async discard({ folder, close }: Received): Promise<void> {
+    close();
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  /**
+   * Takes over what a write has made of the repository: its manifest and the pack that came with it. A mirror that has
+   * moved meanwhile keeps what it has and takes the rest at its next look.
+   */
+  async advance(manifest: Manifest, received: Received | undefined): Promise<void> {
+    await this.#locked(async () => {
+      const state = await this.state();
+      if (received) {
+        received.close();
+        await movePacks(received.folder, this.path);
+      }
+      if (state?.cid !== manifest.record.prev) return;
+      const packs = new Map(state?.packs);
+      if (received) packs.set(received.sha256, received.name);
+      this.#objects().refresh();
+      await this.#place({ ...this.#next(manifest, state), packs });
+    });
+  }
+
+  /** The bytes of packs and indexes that the copy takes up on this machine. */
+  async bytes(): Promise<number> {
+    return await sizeOfPacks(this.path);
+  }
+
+  /** Removes the copy from this machine. */
+  async remove(): Promise<void> {
+    await this.#locked(async () => {
+      this.#world.stores.get(this.path)?.close();
+      this.#world.stores.delete(this.path);
+      await rm(this.path, { recursive: true, force: true });
+    });
+  }
+
+  async #sync(): Promise<{ manifest: Manifest; view: View }> {
+    let manifest = await this.#read();
+    for (let again = true;; again = false) {
+      try {
+        return { manifest, view: await this.#syncTo(manifest) };
+      } catch (error) {
+        if (!(error instanceof LostPackError) || !again) throw error;
+        // A fold may have retired the pack since the manifest was read; the same generation means it is lost.
+        const newer = await this.#read();
+        if (newer.record.generation === manifest.record.generation) throw error;
+        manifest = newer;
+      }
+    }
+  }
+
+  async #syncTo(manifest: Manifest): Promise<View> {
+    const state = await this.state();
+    const { generation } = manifest.record;
+    if (state && state.cid === manifest.cid) {
+      const checked = { ...state, checkedAt: this.#world.now().getTime() };
+      await writeState(this.path, checked, this.#world.unique());
+      return this.#viewOf(checked);
+    }
+    if (state && generation <= state.generation) {
+      this.#world.note(
+        `${manifest.uri} went back: it is at generation ${generation} (${manifest.cid}), ` +
+          `this machine has seen ${state.generation} (${state.cid}); the copy stays as it was`,
+      );
+      return this.#viewOf(state);
+    }
+    await makeBare(this.path, this.#world.unique());
+    const waiting = join(this.path, "incoming");
+    await mkdir(join(waiting, "objects", "pack"), { recursive: true });
+    const { packs, records } = await fetchPacks({
+      records: this.#world.records,
+      account: this.account,
+      held: this.#objects(),
+      waiting,
+      state,
+      manifest,
+      progress: (text, done, total) => this.#world.progress(text, done, total),
+    });
+    const arrived = openStore(waiting);
+    let unverified: ReadonlySet<Oid>;
+    try {
+      unverified = await verifyArrival(this.path, this.#objects(), arrived, state, manifest);
+    } finally {
+      arrived.close();
+    }
+    await writeUnverified(this.path, unverified, this.#world.unique());
+    await movePacks(waiting, this.path);
+    this.#objects().refresh();
+    const next = { ...this.#next(manifest, state), packs, records };
+    await this.#place(next);
+    return this.#viewOf(next);
+  }
+
+  #next(manifest: Manifest, state: State | undefined): State {
+    const { record: { generation, head }, cid, refs } = manifest;
+    return {
+      uri: this.uri,
+      generation,
+      cid,
+      head,
+      refs,
+      packs: state?.packs ?? new Map(),
+      records: state?.records ?? new Map(),
+      checkedAt: this.#world.now().getTime(),
+    };
+  }
+
+  /** Refs last: all that they reach is there by now. */
+  async #place(state: State): Promise<void> {
+    await placeRefs(this.path, state.head, state.refs, this.#world.unique());
+    await writeState(this.path, state, this.#world.unique());
+  }
+
+  async #read(): Promise<Manifest> {
+    const { records } = this.#world;
+    const stored = await records.get(this.account, ID.refs, this.rkey);
+    if (stored === undefined) {
+      throw new NotFoundError(
+        `${this.uri} has no refs record: it was deleted, or never made whole`,
+      );
+    }
+    checkRecord(ID.refs, stored.value, stored.uri);
+    const refs = stored as StoredRecord<Refs>;
+    const { packedRefs } = refs.value;
+    if (packedRefs === undefined) return readManifest(refs, undefined);
+    const parts: Uint8Array[] = [];
+    for await (const part of records.blob(this.account, packedRefs.ref.$link, packedRefs.size)) {
+      parts.push(part);
+    }
+    return readManifest(refs, Buffer.concat(parts).toString("utf8"));
+  }
+
+  #viewOf({ head, refs, generation, cid, checkedAt }: State): View {
+    return { head, refs, objects: this.#objects(), generation, cid, checkedAt };
+  }
+
+  #objects(): ObjectStore {
+    const store = this.#world.stores.get(this.path) ?? openStore(this.path);
+    this.#world.stores.set(this.path, store);
+    return store;
+  }
+
+  async #locked<T>(work: () => Promise<T>): Promise<T> {
+    return await withLock(`${this.path}.lock`, this.#world.signal, work);
+  }
+}
+
+/** An age in the largest unit that tells it. */
+export function spellAge(milliseconds: number): string {
+  const minutes = Math.round(milliseconds / 60_000);
+  if (minutes < 1) return "less than a minute";
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+}

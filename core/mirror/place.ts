@@ -1,0 +1,70 @@
+import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isMissing, writeAtomic } from "../files.ts";
+import { formatPackedRefs, type RefTarget } from "./manifest.ts";
+
+const CONFIG = `[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = true
+[gc]
+\tauto = 0
+`;
+
+/** Makes `path` a bare git repository with nothing in it, unless it is one. */
+export async function makeBare(path: string, unique: string): Promise<void> {
+  await mkdir(join(path, "objects", "pack"), { recursive: true });
+  await mkdir(join(path, "refs"), { recursive: true });
+  for (const [name, text] of [["config", CONFIG], ["HEAD", "ref: refs/heads/main\n"]] as const) {
+    try {
+      await writeFile(join(path, name), text, { flag: "wx" });
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    }
+  }
+  const tag = join(path, "..", "..", "CACHEDIR.TAG");
+  await writeAtomic(tag, "Signature: 8a477f597d28d172789f06886806bc55\n", { unique });
+}
+
+/** Writes git's own files for the refs; git sees the old ones or the new ones. */
+export async function placeRefs(
+  path: string,
+  head: string,
+  refs: ReadonlyMap<string, RefTarget>,
+  unique: string,
+): Promise<void> {
+  await writeAtomic(join(path, "packed-refs"), formatPackedRefs(refs), { unique });
+  await writeAtomic(join(path, "HEAD"), `ref: ${head}\n`, { unique });
+}
+
+/** The folder of `path` in which packs wait until all of a sync or push has been checked. */
+export function packsOf(path: string): string {
+  return join(path, "objects", "pack");
+}
+
+/** Moves the packs that wait in `from` into the repository at `path`; an idx last, since git looks for those. */
+export async function movePacks(from: string, path: string): Promise<void> {
+  let names: string[];
+  try {
+    names = await readdir(packsOf(from));
+  } catch (error) {
+    if (isMissing(error)) return;
+    throw error;
+  }
+  const indexes = names.filter((name) => /^pack-[0-9a-f]{40}\.idx$/.test(name));
+  for (const index of indexes) {
+    const pack = index.replace(/idx$/, "pack");
+    await rename(join(packsOf(from), pack), join(packsOf(path), pack));
+    await rename(join(packsOf(from), index), join(packsOf(path), index));
+  }
+  await rm(from, { recursive: true, force: true });
+}
+
+/** The bytes of the files in the pack folder of the repository at `path`. */
+export async function sizeOfPacks(path: string): Promise<number> {
+  let bytes = 0;
+  for (const name of await readdir(packsOf(path))) {
+    bytes += (await stat(join(packsOf(path), name))).size;
+  }
+  return bytes;
+}

@@ -1,0 +1,59 @@
+import { join } from "node:path";
+import { readText, writeAtomic } from "../files.ts";
+import type { RefTarget } from "./manifest.ts";
+
+const FORMAT = 1;
+const FILE = "knotless.json";
+
+/** What a mirror knows of itself, as of its last sync. */
+export interface State {
+  readonly uri: string;
+  /** The manifest it is at: the highest generation seen, and its CID. */
+  readonly generation: number;
+  readonly cid: string;
+  /** The full name of the ref that HEAD names. */
+  readonly head: string;
+  readonly refs: ReadonlyMap<string, RefTarget>;
+  /** The packs of the manifest that it holds: sha-256 of the pack to the name of the git pack here. */
+  readonly packs: ReadonlyMap<string, string>;
+  /** The CIDs of pack records to the sha-256 of their packs. */
+  readonly records: ReadonlyMap<string, string>;
+  /** When the owner's PDS was last asked, in milliseconds. */
+  readonly checkedAt: number;
+}
+
+/** Reads a mirror's state; undefined when there is none or it cannot be used: the mirror is then made again. */
+export async function readState(path: string): Promise<State | undefined> {
+  const text = await readText(join(path, FILE));
+  if (text === undefined) return undefined;
+  try {
+    const { format, refs, packs, records, ...rest } = JSON.parse(text);
+    if (format !== FORMAT) return undefined;
+    return {
+      ...rest,
+      refs: new Map(
+        refs.map(([name, oid, peeled]: string[]) => [name, { oid, ...(peeled && { peeled }) }]),
+      ),
+      packs: new Map(packs),
+      records: new Map(records),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes a mirror's state, all of it or nothing. */
+export async function writeState(path: string, state: State, unique: string): Promise<void> {
+  const { refs, packs, records, ...rest } = state;
+  await writeAtomic(
+    join(path, FILE),
+    JSON.stringify({
+      format: FORMAT,
+      ...rest,
+      refs: [...refs].map(([name, { oid, peeled }]) => peeled ? [name, oid, peeled] : [name, oid]),
+      packs: [...packs],
+      records: [...records],
+    }),
+    { unique },
+  );
+}

@@ -1,0 +1,173 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Account } from "../atproto/identity.ts";
+import type { Records } from "../atproto/records.ts";
+import { checkRecord } from "../atproto/validate.ts";
+import { ID, type Pack } from "../atproto/lexicons.gen.ts";
+import { CorruptError, RemoteError } from "../errors.ts";
+import { isMissing } from "../files.ts";
+import { type IndexedPack, indexPack } from "../git/index_pack.ts";
+import type { ObjectReader } from "../git/object.ts";
+import { layered } from "../git/layered.ts";
+import { openStore } from "../git/store.ts";
+import { download, type Source, sourceOf } from "./download.ts";
+import type { Manifest } from "./manifest.ts";
+import { packsOf } from "./place.ts";
+import type { State } from "./state.ts";
+
+/** Bounds on what one pack may make this machine do; a pack over them is refused. */
+export const PACK_LIMITS = {
+  objectBytes: 2 ** 31 - 1,
+  totalBytes: 64 * 2 ** 30,
+  objects: 20_000_000,
+  depth: 4095,
+} as const;
+
+/** What a sync has put in its waiting folder. */
+export interface Arrived {
+  readonly packs: Map<string, string>;
+  readonly records: Map<string, string>;
+}
+
+interface Wanted {
+  readonly source: Source;
+  readonly record?: string;
+  readonly folds: readonly string[];
+}
+
+/**
+ * Fetches and indexes the packs of a manifest that the mirror lacks into `waiting`, a folder laid out as a bare
+ * repository's. What an interrupted sync left there is used again. Each pack is checked against its SHA-256, each object
+ * hashed; a thin pack is completed.
+ */
+export async function fetchPacks(
+  { records, account, held, waiting, state, manifest, progress }: {
+    records: Records;
+    account: Account;
+    held: ObjectReader;
+    waiting: string;
+    state: State | undefined;
+    manifest: Manifest;
+    progress: (text: string, done?: number, total?: number) => void;
+  },
+): Promise<Arrived> {
+  const packs = new Map(state?.packs);
+  const known = new Map(state?.records);
+  const arriving = openStore(waiting);
+  const store = layered(held, arriving);
+  try {
+    const wanted = await listWanted(records, account, manifest, packs, known);
+    const total = wanted.reduce((sum, { source }) => sum + sizeOf(source), 0);
+    let done = 0;
+    for (const { source, record, folds } of wanted) {
+      const { sha256 } = source;
+      if (record !== undefined) known.set(record, sha256);
+      if (packs.has(sha256)) continue;
+      if (folds.length > 0 && folds.every((fold) => packs.has(fold))) {
+        packs.set(sha256, "");
+        continue;
+      }
+      const from = done;
+      const name = await arrive(
+        records,
+        account,
+        waiting,
+        source,
+        store,
+        (bytes) => progress("receiving packs", from + bytes, total),
+      );
+      packs.set(sha256, name);
+      arriving.refresh();
+      done += sizeOf(source);
+    }
+    return { packs, records: known };
+  } finally {
+    arriving.close();
+  }
+}
+
+async function arrive(
+  records: Records,
+  account: Account,
+  waiting: string,
+  source: Source,
+  store: ObjectReader,
+  progress: (bytes: number) => void,
+): Promise<string> {
+  const mark = join(waiting, `${source.sha256}.name`);
+  const earlier = await readMark(mark);
+  if (earlier !== undefined) return earlier;
+  const file = join(waiting, source.sha256);
+  await download(records, account, source, file, progress);
+  const { name } = await indexFile(file, waiting, store);
+  await writeFile(mark, name);
+  await rm(file);
+  return name;
+}
+
+/** Indexes the pack at `file` into the folder `waiting`, completing it from `store`; what it breaks is a CorruptError. */
+export async function indexFile(
+  file: string,
+  waiting: string,
+  store: ObjectReader,
+): Promise<IndexedPack> {
+  return await indexPack(file, {
+    store,
+    outDir: packsOf(waiting),
+    limits: PACK_LIMITS,
+    complete: true,
+  });
+}
+
+async function readMark(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+async function listWanted(
+  records: Records,
+  account: Account,
+  { uri, record: { packs: listed, tail } }: Manifest,
+  packs: ReadonlyMap<string, string>,
+  known: ReadonlyMap<string, string>,
+): Promise<Wanted[]> {
+  const lacking = listed.filter(({ cid }) => {
+    const sha256 = known.get(cid);
+    return sha256 === undefined || !packs.has(sha256);
+  });
+  const found = lacking.length === 0
+    ? new Map<string, unknown>()
+    : await records.getBlocks(account, lacking.map(({ cid }) => cid));
+  const wanted: Wanted[] = lacking.map(({ rkey, cid }) => {
+    const packUri = `${uri.replace(/\/[^/]+\/[^/]+$/, "")}/${ID.pack}/${rkey}`;
+    const value = found.get(cid);
+    if (value === undefined) throw new LostPackError(packUri, account.pds);
+    checkRecord(ID.pack, value, packUri);
+    const pack = value as Pack;
+    return { source: sourceOf(packUri, pack), record: cid, folds: pack.folds };
+  });
+  for (const { bytes, sha256 } of tail) {
+    if (!packs.has(sha256)) wanted.push({ source: { bytes, sha256 }, folds: [] });
+  }
+  return wanted;
+}
+
+/** A pack that the manifest lists is not at the PDS. */
+export class LostPackError extends RemoteError {
+  constructor(uri: string, pds: string) {
+    super(`the PDS lost pack ${uri}`, {
+      host: pds,
+      retryable: false,
+      code: "remote.pack_lost",
+      hint: "its owner pushes it again from a copy that has it",
+    });
+  }
+}
+
+function sizeOf(source: Source): number {
+  return "bytes" in source ? source.bytes.length : source.size;
+}
