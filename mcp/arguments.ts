@@ -1,0 +1,49 @@
+import type { Schema } from "../core/facts.ts";
+
+/**
+ * A tool call's arguments, set right where clients are known to bend them: `null` for an optional one is left out, and
+ * a number, a boolean, a list or an object that came as text is read. What does not fit stays as it came.
+ */
+export function readArguments(value: unknown, schema: Schema): unknown {
+  const read = typeof value === "string" ? readText(value, schema.type) : value;
+  if (Array.isArray(read)) {
+    const { items } = schema;
+    return items === undefined ? read : read.map((item) => readArguments(item, items));
+  }
+  if (typeof read !== "object" || read === null) return read;
+  const entries = Object.entries(read).filter(([, item]) => item !== null);
+  return Object.fromEntries(entries.map(([name, item]) => {
+    const known = schemaOf(name, schema);
+    return [name, known === undefined ? item : readArguments(item, known)];
+  }));
+}
+
+function schemaOf(name: string, { properties = {}, additionalProperties }: Schema) {
+  return Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
+}
+
+function readText(text: string, type: Schema["type"]): unknown {
+  if (type === "string") return text;
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  return fits(read, type) ? read : text;
+}
+
+function fits(value: unknown, type: Schema["type"]): boolean {
+  switch (type) {
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return typeof value === "object" && value !== null && !Array.isArray(value);
+    case "integer":
+      return Number.isInteger(value);
+    case "number":
+      return typeof value === "number";
+    default:
+      return typeof value === "boolean";
+  }
+}

@@ -1,0 +1,115 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/sdk/client";
+// @ts-types="@modelcontextprotocol/sdk/client/stdio"
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { bundleModule, compile, withBuildLock } from "../../scripts/build.ts";
+
+/** Compiles the server of test/fixtures/mcp as the product is compiled, and gives its path. */
+export async function compileFixture(): Promise<string> {
+  const folder = await Deno.makeTempDir();
+  const module = fileURLToPath(new URL("../fixtures/mcp/main.ts", import.meta.url));
+  await withBuildLock(async () => {
+    await bundleModule(module, join(folder, "bundle"));
+    await compile(join(folder, "bundle", "main.js"), join(folder, "server"));
+  });
+  return join(folder, "server");
+}
+
+/** A real client connected to a server it started; disposing it ends the server. */
+export async function connect(
+  command: string,
+  args: string[] = [],
+  env: Record<string, string> = {},
+): Promise<Client & AsyncDisposable> {
+  const client = new Client({ name: "test", version: "0" });
+  await client.connect(new StdioClientTransport({ command, args, env, stderr: "ignore" }));
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
+}
+
+/** The text blocks of a tool's answer. */
+export function textsOf(result: unknown): string[] {
+  const { content } = result as { content: { type: string; text: string }[] };
+  return content.map(({ text }) => text);
+}
+
+/** The opening of a session, as lines. */
+export const OPENING: readonly unknown[] = [
+  {
+    jsonrpc: "2.0",
+    id: "open",
+    method: "initialize",
+    params: {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "test", version: "0" },
+    },
+  },
+  { jsonrpc: "2.0", method: "notifications/initialized" },
+];
+
+/** A tools/call request. */
+export function toolCall(id: number, name: string, args: unknown = {}, meta?: unknown): unknown {
+  return {
+    jsonrpc: "2.0",
+    id,
+    method: "tools/call",
+    params: { name, arguments: args, ...(meta !== undefined && { _meta: meta }) },
+  };
+}
+
+/** A message of the server. */
+export interface Reply {
+  readonly id?: number | string | null;
+  readonly method?: string;
+  // deno-lint-ignore no-explicit-any
+  readonly result?: any;
+  // deno-lint-ignore no-explicit-any
+  readonly params?: any;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+/** A server talked to line by line. */
+export interface Talk {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly status: Promise<number | null>;
+  say(...messages: unknown[]): void;
+  /** The next message of the server; every line of stdout has to be one. */
+  next(): Promise<Reply>;
+  /** Closes stdin and gives what the server still says, with its exit status. */
+  end(): Promise<{ replies: Reply[]; status: number | null; stderr: string }>;
+}
+
+/** Starts a server to talk to in lines of JSON; text is said as it is. */
+export function talk(command: string, args: string[] = []): Talk {
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const status = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  let stderr = "";
+  child.stderr.on("data", (chunk) => stderr += chunk);
+  const next = async (): Promise<Reply> => {
+    const { done, value } = await lines.next();
+    if (done) throw new Error("the server says no more");
+    return JSON.parse(value);
+  };
+  return {
+    child,
+    status,
+    say(...messages) {
+      for (const message of messages) {
+        child.stdin.write(typeof message === "string" ? message : `${JSON.stringify(message)}\n`);
+      }
+    },
+    next,
+    async end() {
+      child.stdin.end();
+      const replies: Reply[] = [];
+      for (let line = await lines.next(); !line.done; line = await lines.next()) {
+        replies.push(JSON.parse(line.value));
+      }
+      return { replies, status: await status, stderr };
+    },
+  };
+}
