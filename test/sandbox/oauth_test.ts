@@ -6,6 +6,7 @@ import {
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
 import { type Network, openNetwork } from "../support/network.ts";
+import { openProxiedNetwork } from "../support/proxy.ts";
 import { answerAuthorization, followAuthorization } from "../support/oauth.ts";
 
 const asked = "atproto repo:dev.knotless.issue repo:dev.knotless.comment";
@@ -99,5 +100,31 @@ describe("an OAuth login at the sandbox", () => {
     const back = await answerAuthorization(url.href, { account, reject: true });
     assertEquals(back.searchParams.get("error"), "access_denied");
     await assertRejects(() => client.callback(back.searchParams), Error);
+  });
+});
+
+describe("an OAuth login at a PDS behind a proxy", () => {
+  it("goes through the proxy, and ends when an answer to a refresh is lost", async () => {
+    await using network = await openProxiedNetwork({ accounts: ["alice"] });
+    const { proxy, accounts: [account] } = network;
+    if (!account) throw new Error("the network has no account");
+    const client = openClient(network, "http://127.0.0.1/callback");
+    const url = await client.authorize(account.did, { scope: asked });
+    const back = await answerAuthorization(url.href, { account });
+    const { session } = await client.callback(back.searchParams);
+    const ask = () => session.fetchHandler("/xrpc/com.atproto.server.getSession");
+    const response = await ask();
+    assertEquals([response.status, (await response.json()).did], [200, account.did]);
+    assertEquals(proxy.seen.at(-1)?.status, 200);
+    await session.getTokenInfo(true);
+
+    const match = { method: "POST", path: /^\/oauth\/token$/ };
+    {
+      using rule = proxy.inject(match, { kind: "drop", when: "after" });
+      await assertRejects(() => session.getTokenInfo(true), Error);
+      assertEquals(rule.hits, 1);
+    }
+    await assertRejects(() => session.getTokenInfo(true), Error);
+    await assertRejects(() => client.restore(account.did), Error);
   });
 });
