@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console
 /**
  * Builds the one binary and its other names.
  *
@@ -177,9 +178,10 @@ if (import.meta.main) {
   const { values } = parseArgs({
     options: { deno: { type: "boolean" }, target: { type: "string" } },
   });
-  const out = await build({
-    compiler: values.deno ? "deno" : "bun",
-    target: values.target,
-  });
-  await Deno.stdout.write(new TextEncoder().encode(`${out}\n`));
+  try {
+    console.log(await build({ compiler: values.deno ? "deno" : "bun", target: values.target }));
+  } catch (error) {
+    console.error(`error: ${error instanceof Error ? error.message : error}`);
+    process.exitCode = 1;
+  }
 }

@@ -1,0 +1,51 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { bundleModule, compile } from "../build.ts";
+import type { Bench } from "./bench.ts";
+import { leastCpu } from "./cpu.ts";
+
+const INITIALIZE = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "bench", version: "0" },
+  },
+};
+
+/** What the binary takes to start, against an empty program compiled the same way. */
+export const startup: Bench = async (binary) => {
+  const empty = await compileEmpty(join(dirname(binary), "bench"));
+  const least = leastCpu([
+    { name: "an empty program", command: [empty] },
+    { name: "--version", command: [binary, "--version"] },
+    { name: "--help", command: [binary, "--help"] },
+    { name: "status --help", command: [binary, "status", "--help"] },
+    {
+      name: "mcp, to initialize",
+      command: [binary, "mcp"],
+      stdin: `${JSON.stringify(INITIALIZE)}\n`,
+    },
+  ]);
+  const floor = least.get("an empty program") ?? 0;
+  return [...least].flatMap(([name, value]) => [
+    { name: `${name}: CPU`, value, unit: "ms" },
+    {
+      name: `${name}: to an empty program`,
+      value: value / floor,
+      unit: "×",
+      ...(name === "--version" && { limit: 1.25 }),
+    },
+  ]).filter(({ name }) => name !== "an empty program: to an empty program");
+};
+
+async function compileEmpty(folder: string): Promise<string> {
+  const source = join(folder, "empty.ts");
+  await mkdir(folder, { recursive: true });
+  await writeFile(source, "export {};\n");
+  await bundleModule(source, join(folder, "bundle"));
+  await compile(join(folder, "bundle", "empty.js"), join(folder, "empty"));
+  return join(folder, "empty");
+}
