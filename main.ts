@@ -6,13 +6,17 @@ import { version } from "./core/version.ts";
 async function run(name: string, argv: readonly string[]): Promise<number> {
   const [first] = argv;
   if (name === "knotless-mcp") {
-    return await (await import("./mcp/stdio.ts")).serve(argv, process.env);
+    const status = await (await import("./mcp/stdio.ts")).serve(argv, process.env);
+    // Every reply is out by now; what a call left running must not keep the process.
+    process.exit(status);
   }
   if (name === "git-remote-knotless") {
     return await (await import("./remote/main.ts")).main(argv, process.env);
   }
   if (first === "--version" || first === "-V") {
-    process.stdout.write(`knotless ${version}\n`);
+    // To open process.stdout costs more than all else here.
+    // deno-lint-ignore no-console
+    console.log(`knotless ${version}`);
     return 0;
   }
   if (first === "mcp") return await run("knotless-mcp", argv.slice(1));

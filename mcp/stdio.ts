@@ -23,12 +23,13 @@ export async function serve(
 ): Promise<number> {
   const unknown = argv.find((word) => !FLAGS.includes(word));
   if (unknown !== undefined) {
-    process.stderr.write(`error: no such flag: ${quote(unknown)}\nhint: run knotless-mcp --help\n`);
+    const text = `error: no such flag: ${quote(unknown)}\nhint: run knotless-mcp --help\n`;
+    await writeOut(process.stderr, text);
     return 2;
   }
   const has = (flag: Flag) => argv.includes(flag);
   if (has("--help") || has("--version")) {
-    process.stdout.write(has("--help") ? HELP : `knotless-mcp ${version}\n`);
+    await writeOut(process.stdout, has("--help") ? HELP : `knotless-mcp ${version}\n`);
     return 0;
   }
   // Before the rest is loaded, for whatever that may print.
@@ -49,4 +50,8 @@ export async function serve(
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
     },
   });
+}
+
+function writeOut(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  return new Promise((resolve) => stream.write(text, () => resolve()));
 }

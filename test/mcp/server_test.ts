@@ -25,6 +25,7 @@ describe("the MCP server", () => {
       "file_read",
       "file_list",
       "wait",
+      "hang",
       "print",
       "fail",
       "thing_set",
@@ -133,7 +134,7 @@ describe("the MCP server", () => {
     await using reader = await connect(path, ["--read-only"]);
     const { tools } = await reader.listTools();
     assertEquals(tools.filter(({ annotations }) => !annotations?.readOnlyHint), []);
-    assertEquals(tools.length, 6);
+    assertEquals(tools.length, 7);
     assertEquals(await reader.callTool({ name: "thing_drop_all", arguments: { text: "a" } }), {
       content: [{
         type: "text",
