@@ -66,7 +66,7 @@ export async function createRepository(
       { action: "create", collection: ID.repo, rkey, value: record },
       { action: "create", collection: ID.refs, rkey, value: refs },
     ]);
-    const cid = results.find((result) => result.uri === uri)?.cid ?? "";
+    const cid = results.find((result) => result?.uri === uri)?.cid ?? "";
     return repositoryOf(context, account, { rkey, cid, record });
   } catch (error) {
     if (!(error instanceof KnotlessError)) throw error;

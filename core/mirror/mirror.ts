@@ -63,6 +63,8 @@ export interface Received {
   readonly folder: string;
   /** The git pack's name there. */
   readonly name: string;
+  /** The oids held that no ref reaches once it is published: see verify.ts. */
+  readonly unverified: ReadonlySet<Oid>;
   /** Closes the pack's files; `reader` cannot be used afterwards. */
   close(): void;
 }
@@ -131,10 +133,10 @@ export class Mirror {
       const indexed = await indexFile(file, folder, held);
       const arrived = openStore(folder);
       const reader = layered(held, arrived);
-      await verifyPush(this.path, held, reader, tips);
+      const unverified = await verifyPush(this.path, held, arrived, tips);
       const { sha256, bytes, objects, needs, name } = indexed;
       const close = () => arrived.close();
-      return { sha256, file, bytes, objects, needs, reader, folder, name, close };
+      return { sha256, file, bytes, objects, needs, reader, folder, name, unverified, close };
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw error;
@@ -156,6 +158,7 @@ export class Mirror {
       const state = await this.state();
       if (received) {
         received.close();
+        await writeUnverified(this.path, received.unverified, this.#world.unique());
         await movePacks(received.folder, this.path);
       }
       if (state?.cid !== manifest.record.prev) return;

@@ -42,23 +42,33 @@ export async function verifyArrival(
     }
   }
   const tips = [...refs.values()].map(({ oid }) => oid);
-  const reached = checkConnected(reader, tips, { have: isProven });
+  return leftOver(unverified, held, arrived, checkConnected(reader, tips, { have: isProven }));
+}
+
+/** Refuses a pack to be pushed unless all that `tips` reach is held with it; gives what is then unreached. */
+export async function verifyPush(
+  path: string,
+  held: ObjectReader,
+  arrived: ObjectStore,
+  tips: readonly Oid[],
+): Promise<ReadonlySet<Oid>> {
+  const unverified = await readUnverified(path);
+  const have = (oid: Oid) => held.has(oid) && !unverified.has(oid);
+  const reached = checkConnected(layered(held, arrived), tips, { have });
+  return leftOver(unverified, held, arrived, reached);
+}
+
+function leftOver(
+  unverified: ReadonlySet<Oid>,
+  held: ObjectReader,
+  arrived: ObjectStore,
+  reached: ReadonlySet<Oid>,
+): ReadonlySet<Oid> {
   const left = new Set([...unverified].filter((oid) => !reached.has(oid)));
   for (const oid of arrived.oids()) {
     if (!reached.has(oid) && !held.has(oid)) left.add(oid);
   }
   return left;
-}
-
-/** Refuses a pack to be pushed unless all that `tips` reach is held with it. */
-export async function verifyPush(
-  path: string,
-  held: ObjectReader,
-  reader: ObjectReader,
-  tips: readonly Oid[],
-): Promise<void> {
-  const unverified = await readUnverified(path);
-  checkConnected(reader, tips, { have: (oid) => held.has(oid) && !unverified.has(oid) });
 }
 
 async function readUnverified(path: string): Promise<ReadonlySet<Oid>> {
