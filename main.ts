@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import process from "node:process";
+import { endWith } from "./cli/end.ts";
 import { version } from "./core/version.ts";
 
 /** Which program this is: the name it was started by, or its first word where there are no links. */
@@ -25,9 +26,6 @@ async function run(name: string, argv: readonly string[]): Promise<number> {
 }
 
 const name = basename(process.argv0).replace(/\.exe$/i, "");
-run(name, process.argv.slice(2)).then((status) => {
-  // Leaving by process.exit would cut what a pipe has not taken yet.
-  process.exitCode = status;
-  // What was interrupted may hold a stream or a socket that would keep the process.
-  if (status === 130) setTimeout(() => process.exit(), 1000).unref();
-});
+// A command that waits for what never comes ends when nothing else is left to do, and that is no success.
+process.exitCode = 70;
+run(name, process.argv.slice(2)).then(endWith);

@@ -48,7 +48,7 @@ export function flagsOf(fact: Fact): readonly Flag[] {
     const flag = { long: flagName(name), ...(short && { short }), param, says: description };
     if (type !== "boolean") return [{ ...flag, value: valueWord(param), many: type === "array" }];
     if (param.default !== true) return [flag];
-    return [flag, { ...flag, long: `no-${flag.long}`, says: `not: ${description}` }];
+    return [flag, { ...flag, long: `no-${flag.long}` }];
   });
 }
 
@@ -142,7 +142,8 @@ function lacksValue({ long, short, value }: Flag): string {
   return `${name} needs a value: ${name} ${value}`;
 }
 
-function suggestFlag(long: string, flags: readonly Flag[]): { hint?: string } {
+/** A hint that names the flag a mistyped one most likely meant. */
+export function suggestFlag(long: string, flags: readonly Flag[]): { hint?: string } {
   const near = nearest(long, flags.map((flag) => flag.long).filter((name) => name.length > 1));
   return near ? { hint: `did you mean --${near}?` } : {};
 }

@@ -1,6 +1,6 @@
 import { type Fact, findFact, type ParamFact, paramOf } from "../core/facts.ts";
 import { color, type Style } from "../core/text.ts";
-import { type Flag, flagsOf } from "./flags.ts";
+import { type Flag, flagName, flagsOf } from "./flags.ts";
 import { lines, table, wrap } from "./layout.ts";
 import { noSuchCommand } from "./route.ts";
 import { topics } from "./topics.ts";
@@ -58,33 +58,42 @@ function rootHelp(facts: readonly Fact[], { style }: HelpOptions): string {
   const text: string[] = [
     "Git repositories on the AT Protocol, without a forge server",
     "",
-    heading("Usage", style),
-    "  knotless <group> <action> [arguments] [flags]",
+    `${heading("Usage", style)}  knotless <group> <action> [arguments] [flags]`,
+    "",
   ];
   for (const { title } of sections) {
     const rows = rowsOf(facts.filter((fact) => sectionOf(fact) === title));
     if (title === "This machine") rows.push(["mcp", "Serve the commands to an assistant"]);
-    if (rows.length > 0) text.push("", heading(title, style), ...table(rows));
+    for (const [index, [name, says]] of rows.entries()) {
+      const chapter = index === 0 ? title : "";
+      const lead = heading(chapter, style) + " ".repeat(14 - chapter.length);
+      text.push(`${lead}${name.padEnd(14)} ${says}`);
+    }
   }
-  text.push("", heading("More", style));
-  text.push(...table([
-    ["knotless <group>", "the actions of a group"],
-    ["… --help", "a command with examples; -h for short"],
-    ["knotless help WORD", `${Object.keys(topics).join(", ")}`],
-  ]));
+  text.push("", "knotless <group> lists a group's actions; --help explains a command, -h in short");
+  text.push(`knotless help WORD, of ${Object.keys(topics).join(", ")}`);
   return lines(text);
 }
 
-/** A row a group: its actions, or the summary where the group is a command. */
+/** A row a group: its actions as far as they fit, or the summary where the group is one command. */
 function rowsOf(facts: readonly Fact[]): [string, string][] {
   const groups = [...new Set(facts.map(({ group }) => group))];
   return groups.map((group): [string, string] => {
     const own = facts.filter((fact) => fact.group === group);
     const [only] = own;
-    if (own.length === 1 && only) return [only.name, only.summary];
+    if (own.length === 1 && only) return [only.name, fitWords(only.summary.split(" "), " ")];
     const actions = own.map(({ name }) => name.slice(group.length + 1)).filter((name) => name);
-    return [group, actions.join(", ")];
+    return [group, fitWords(actions, ", ")];
   });
+}
+
+/** As many of the words as one line of the program's help has room for. */
+function fitWords(words: readonly string[], between: string): string {
+  const room = 80 - 14 - 15;
+  if (words.join(between).length <= room) return words.join(between);
+  const kept = [...words];
+  while (kept.length > 1 && [...kept, "…"].join(between).length > room) kept.pop();
+  return [...kept, "…"].join(between);
 }
 
 function groupHelp(group: string, facts: readonly Fact[], { style }: HelpOptions): string {
@@ -123,7 +132,9 @@ function commandHelp(fact: Fact, { style, isShort }: HelpOptions): string {
     ]);
     text.push("", heading("Arguments", style), ...table(rows));
   }
-  const flags = flagsOf(fact).filter(({ param }) => !fact.positionals.includes(param?.name ?? ""));
+  const flags = flagsOf(fact).filter(({ long, param }) =>
+    param && !fact.positionals.includes(param.name) && long === flagName(param.name)
+  );
   if (flags.length) text.push("", heading("Flags", style), ...table(flags.map(flagRow)));
   text.push("");
   if (isShort) text.push(...wrap(`knotless ${fact.name} --help says more, with examples`, ""));
@@ -136,19 +147,20 @@ function commandHelp(fact: Fact, { style, isShort }: HelpOptions): string {
 
 function flagRow(flag: Flag): [string, string] {
   const { long, short, value, many, param, says } = flag;
-  const name = `${short ? `-${short}, ` : "    "}--${long}${value ? ` ${value}` : ""}`;
-  return [name, (param ? said(param, says) : says) + (many ? "; may be repeated" : "")];
+  const no = param?.default === true ? "[no-]" : "";
+  const name = `${short ? `-${short}, ` : "    "}--${no}${long}${value ? ` ${value}` : ""}`;
+  return [name, (param ? said(param) : says) + (many ? "; may be repeated" : "")];
 }
 
 /** A parameter's description, with what it takes and what it is when not given. */
-function said(param: ParamFact, description = param.description): string {
+function said(param: ParamFact): string {
   const notes: string[] = [];
   if (param.enum) notes.push(param.enum.join(", "));
   const usual = param.default;
-  const isTold = usual !== undefined && usual !== false && usual !== true && usual !== "";
-  if (isTold && !Array.isArray(usual)) notes.push(`usually ${String(usual)}`);
+  const isTold = usual !== undefined && usual !== false && usual !== "" && !Array.isArray(usual);
+  if (isTold) notes.push(`usually ${usual === true ? "on" : String(usual)}`);
   if (param.items === "object" || param.type === "object") notes.push("JSON, @file or -");
-  return notes.length ? `${description} (${notes.join("; ")})` : description;
+  return param.description + (notes.length ? ` (${notes.join("; ")})` : "");
 }
 
 function heading(title: string, style: Style): string {

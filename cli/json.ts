@@ -14,8 +14,8 @@ export function readJson(text: string, where: string): unknown {
 }
 
 const space = /[ \t\n\r]*/y;
-// deno-lint-ignore no-control-regex
 const scalar =
+  // deno-lint-ignore no-control-regex
   /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 
 /** Finds where a text stops being JSON: the runtimes do not all say. */

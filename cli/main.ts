@@ -1,6 +1,7 @@
 import type { AnyCommand } from "../core/command.ts";
 import { facts } from "../core/facts.gen.ts";
 import { type Fact, paramOf } from "../core/facts.ts";
+import type { Open, Surface } from "../core/open.ts";
 import { version } from "../core/version.ts";
 import { type Arguments, readArgs } from "./args.ts";
 import { flagsOf, globalFlags, readLine } from "./flags.ts";
@@ -10,7 +11,7 @@ import { printResult } from "./print.ts";
 import { reportError, type ReportOptions } from "./report.ts";
 import { type Route, route } from "./route.ts";
 import { sourcesOf } from "./sources.ts";
-import { type Open, type Surface, surfaceOf } from "./surface.ts";
+import { surfaceOf } from "./surface.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The commands there are, and how their code is had. */

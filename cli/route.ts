@@ -1,7 +1,7 @@
 import { quote, UsageError } from "../core/errors.ts";
 import { type Fact, findFact } from "../core/facts.ts";
 import { nearest } from "../core/text.ts";
-import { globalFlags } from "./flags.ts";
+import { globalFlags, suggestFlag } from "./flags.ts";
 
 /** What a command line is about. */
 export type Route =
@@ -25,6 +25,7 @@ export function route(argv: readonly string[], facts: readonly Fact[]): Route {
     if (flag?.startsWith("-") && flag !== "--") {
       throw new UsageError(`no such flag: ${quote(flag)}`, {
         hint: "the flags of a command come after its name",
+        ...suggestFlag(flag.replace(/^--/, ""), globalFlags),
       });
     }
     return { to: "help", words: [], rest: argv };

@@ -1,10 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { NotFoundError, quote, UsageError } from "../core/errors.ts";
+import type { Surface } from "../core/open.ts";
 import type { Sources } from "./args.ts";
 import { findCheckoutRepo } from "./checkout.ts";
 import type { Globals } from "./globals.ts";
-import type { Surface } from "./surface.ts";
 import type { Terminal } from "./terminal.ts";
 
 const maxFile = 100_000_000;

@@ -4,7 +4,15 @@ import { facts } from "./facts.gen.ts";
 type Module = () => Promise<{ default: readonly AnyCommand[] }>;
 
 /** The modules that have the commands, in help's order; each is loaded when one of its commands runs. */
-const modules: Readonly<Record<string, Module>> = {};
+const modules: Readonly<Record<string, Module>> = {
+  status: () => import("./commands/status.ts"),
+  repo_read: () => import("./commands/repo_read.ts"),
+  repo_write: () => import("./commands/repo_write.ts"),
+  star: () => import("./commands/star.ts"),
+  branch: () => import("./commands/branch.ts"),
+  tag: () => import("./commands/tag.ts"),
+  account: () => import("./commands/account.ts"),
+};
 
 /** Loads one command's code. */
 export async function loadCommand(name: string): Promise<AnyCommand> {

@@ -1,0 +1,83 @@
+import { describe, it } from "@std/testing/bdd";
+import { assertEquals } from "@std/assert";
+import { readArgs } from "../../cli/args.ts";
+import { flagsOf, globalFlags, readLine } from "../../cli/flags.ts";
+import { shellQuote, spellCommand, spellHint } from "../../cli/hint.ts";
+import { route } from "../../cli/route.ts";
+import { shellWords } from "../support/shell.ts";
+import { smallTable } from "../support/table.ts";
+
+const { facts } = smallTable;
+
+const suggestions: readonly [string, Record<string, unknown>, string][] = [
+  ["repo star", { repo: "a/b" }, "knotless repo star a/b"],
+  ["repo star", { repo: "a/b", undo: true }, "knotless repo star a/b --undo"],
+  [
+    "repo read",
+    { repo: "a/b", path: "it's here.md", rev: "v1" },
+    `knotless repo read a/b 'it'\\''s here.md' v1`,
+  ],
+  ["repo read", { repo: "a/b", path: "x" }, "knotless repo read -R a/b x"],
+  ["repo read", { path: "-x", repo: "a/b" }, "knotless repo read -R a/b --path=-x"],
+  [
+    "repo commit",
+    { repo: "a/b", message: '- $(x)\n`y` "z"', notify: false, topics: ["a", "b c"] },
+    `knotless repo commit a/b --message='- $(x)\n\`y\` "z"' --no-notify --topics a --topics 'b c'`,
+  ],
+  [
+    "repo commit",
+    { repo: "a/b", message: "", changes: [{ path: "x" }], keep_branch: false },
+    `knotless repo commit a/b --message '' --changes '[{"path":"x"}]'`,
+  ],
+];
+
+describe("a hint", () => {
+  it("in words stays as it is", () => {
+    assertEquals(spellHint("say when", facts), "say when");
+  });
+
+  it("to sign in names the account when it is known", () => {
+    assertEquals(spellHint({ signIn: "ended" }, facts), "run knotless login HANDLE");
+    assertEquals(spellHint({ signIn: "none" }, facts, "bob.test"), "run knotless login bob.test");
+  });
+
+  for (const [command, args, line] of suggestions) {
+    it(`spells ${JSON.stringify(args)} for ${command}`, () => {
+      assertEquals(spellHint({ command, args }, facts), `run ${line}`);
+    });
+  }
+
+  it("means, typed into a shell, what was suggested, also in a checkout of another", async () => {
+    for (const [command, args] of suggestions) {
+      const words = shellWords(spellCommand(command, args, facts));
+      const found = route(words.slice(1), facts);
+      if (found.to !== "command") throw new Error(`${words} is no command`);
+      const line = readLine(found.rest, [...globalFlags, ...flagsOf(found.fact)]);
+      const flag = line.given.get("repo");
+      const read = await readArgs(found.fact, line, {
+        repo: typeof flag === "string" ? flag : undefined,
+        findRepo: () => Promise.resolve("other.test/checkout"),
+        readFile: () => Promise.reject(new Error("no file is read")),
+        readStdin: () => Promise.reject(new Error("stdin is not read")),
+      });
+      const given = Object.entries(args).filter(([, value]) => value !== false || command === "")
+        .concat(args.notify === false ? [["notify", false]] : []);
+      assertEquals(sorted(read), sorted(Object.fromEntries(given)));
+    }
+  });
+
+  it("quotes only what needs it", () => {
+    assertEquals(["a/b@1:x=y,z%.-+_", "", "a b", "~", "*", "é"].map(shellQuote), [
+      "a/b@1:x=y,z%.-+_",
+      "''",
+      "'a b'",
+      "'~'",
+      "'*'",
+      "'é'",
+    ]);
+  });
+});
+
+function sorted(object: Record<string, unknown>): unknown {
+  return Object.entries(object).sort(([a], [b]) => a < b ? -1 : 1);
+}
