@@ -1,5 +1,5 @@
 import process from "node:process";
-import { quote } from "../core/errors.ts";
+import { KnotlessError, quote } from "../core/errors.ts";
 import { version } from "../core/version.ts";
 import { claimStdout, serveTools } from "./connection.ts";
 
@@ -34,22 +34,36 @@ export async function serve(
   }
   // Before the rest is loaded, for whatever that may print.
   const write = claimStdout();
-  const [{ facts }, { loadCommand }, { openContexts }] = await Promise.all([
+  const [{ facts }, { loadCommand }, { openWorld }] = await Promise.all([
     import("../core/facts.gen.ts"),
     import("../core/table.ts"),
     import("../core/open.ts"),
   ]);
-  return await serveTools(write, {
-    version,
-    facts,
-    load: loadCommand,
-    open: (surface) => openContexts({}, env, surface),
-    readOnly: has("--read-only"),
-    report: (error) => {
-      if (!env.KNOTLESS_DEBUG) return;
-      process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-    },
-  });
+  try {
+    return await serveTools(write, {
+      version,
+      facts,
+      load: loadCommand,
+      open: openWorld(
+        { as: env.KNOTLESS_ACCOUNT || undefined, offline: isOn(env.KNOTLESS_OFFLINE) },
+        env,
+      ),
+      readOnly: has("--read-only"),
+      report: (error) => {
+        if (!isOn(env.KNOTLESS_DEBUG)) return;
+        process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof KnotlessError)) throw error;
+    await writeOut(process.stderr, `error: ${error.message}\n`);
+    return error.exit;
+  }
+}
+
+/** True for a variable that is set to anything but nothing, 0 and false. */
+function isOn(value = ""): boolean {
+  return !["", "0", "false"].includes(value);
 }
 
 function writeOut(stream: NodeJS.WriteStream, text: string): Promise<void> {
