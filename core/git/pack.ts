@@ -1,0 +1,199 @@
+import { CorruptError, quote } from "../errors.ts";
+import { concat } from "./bytes.ts";
+import type { ByteCache } from "./cache.ts";
+import { applyDelta, DELTA_SIZES_BYTES, deltaSizes, tooLarge } from "./delta.ts";
+import { ENTRY_HEADER_BYTES, type EntryHeader, MAX_DEPTH, parseEntryHeader } from "./entry.ts";
+import { PositionedFile } from "./file.ts";
+import { type IdxChunk, PackIdx } from "./idx.ts";
+import { inflate, inflateStart, inflateThrough } from "./inflate.ts";
+import type { GitObject, ObjectKind, Oid } from "./object.ts";
+import { oidBytes } from "./oid.ts";
+
+/** What the packs of a store share. */
+export interface PackShare {
+  readonly objects: ByteCache<GitObject>;
+  readonly chunks: ByteCache<IdxChunk>;
+  /** No object above this is read. */
+  readonly objectBytes: number;
+  /** Finds the base of a delta that its pack does not hold. */
+  readObject(oid: Oid): GitObject | undefined;
+  readInfo(oid: Oid): { kind: ObjectKind } | undefined;
+}
+
+const PACK_HEADER = 12;
+const TRAILER = 20;
+/** Objects above this are inflated piece by piece. */
+const LARGE = 16 << 20;
+const PIECE = 1 << 18;
+
+/** Ids of packs are below this: with offsets of 42 bits they make keys that numbers hold exactly. */
+export const MAX_PACKS = 2048;
+
+/** One pack with its index, read by position. */
+export class Pack {
+  readonly idx: PackIdx;
+  readonly #file: PositionedFile;
+  readonly #end: number;
+  readonly #key: number;
+  readonly #share: PackShare;
+
+  /** Opens `<path>.pack` and `<path>.idx`; `id` is a number of its own among the packs of the share. */
+  constructor(path: string, share: PackShare, id: number) {
+    this.#share = share;
+    this.#key = id * 2 ** 42;
+    this.#file = new PositionedFile(`${path}.pack`);
+    this.#end = this.#file.size - TRAILER;
+    try {
+      this.idx = new PackIdx(`${path}.idx`, share.chunks, id);
+      this.#checkHeader(path);
+    } catch (error) {
+      this.#file.close();
+      throw error;
+    }
+  }
+
+  #checkHeader(path: string): void {
+    const { version, objects } = packHeader(this.#file.view(0, PACK_HEADER));
+    if (version > 3 || objects !== this.idx.count || this.#end < PACK_HEADER) {
+      this.idx.close();
+      throw new CorruptError(`${quote(path)}.pack does not fit its index`);
+    }
+  }
+
+  /** Reads the object at an offset the index gave. */
+  read(offset: number): GitObject {
+    const deltas: { at: number; data: number; size: number }[] = [];
+    let object: GitObject | undefined;
+    for (let at = offset; object === undefined;) {
+      object = this.#share.objects.get(this.#key + at);
+      if (object !== undefined) break;
+      const header = this.#header(at);
+      const data = at + header.length;
+      if (header.kind !== undefined) {
+        object = { kind: header.kind, bytes: this.#inflate(data, header.size) };
+        this.#keep(at, object);
+        break;
+      }
+      deltas.push({ at, data, size: header.size });
+      if (deltas.length > MAX_DEPTH) throw tooDeep();
+      const next = this.#baseOffset(at, header);
+      if (next === undefined) object = this.#outerBase(header);
+      else at = next;
+    }
+    for (let delta = deltas.pop(); delta !== undefined; delta = deltas.pop()) {
+      const bytes = applyDelta(
+        object.bytes,
+        this.#inflate(delta.data, delta.size),
+        this.#share.objectBytes,
+      );
+      object = { kind: object.kind, bytes };
+      this.#keep(delta.at, object);
+    }
+    return object;
+  }
+
+  /** Gives kind and size of the object at an offset the index gave, without making it. */
+  info(offset: number): { kind: ObjectKind; size: number } {
+    const known = this.#share.objects.get(this.#key + offset);
+    if (known !== undefined) return { kind: known.kind, size: known.bytes.length };
+    const header = this.#header(offset);
+    if (header.kind !== undefined) return { kind: header.kind, size: header.size };
+    return { kind: this.#baseKind(offset, header), size: this.#resultSize(offset, header) };
+  }
+
+  /** Closes the files. */
+  close(): void {
+    this.idx.close();
+    this.#file.close();
+  }
+
+  #baseKind(offset: number, first: EntryHeader): ObjectKind {
+    let header = first;
+    let at = offset;
+    for (let depth = 0; depth < MAX_DEPTH; depth++) {
+      const next = this.#baseOffset(at, header);
+      if (next === undefined) {
+        const outer = this.#share.readInfo(header.base ?? "");
+        if (outer === undefined) throw missingBase(header.base ?? "");
+        return outer.kind;
+      }
+      at = next;
+      const known = this.#share.objects.get(this.#key + at);
+      if (known !== undefined) return known.kind;
+      header = this.#header(at);
+      if (header.kind !== undefined) return header.kind;
+    }
+    throw tooDeep();
+  }
+
+  #resultSize(offset: number, header: EntryHeader): number {
+    const input = this.#file.view(offset + header.length, 128);
+    return deltaSizes(inflateStart(input, 0, Math.min(header.size, DELTA_SIZES_BYTES))).result;
+  }
+
+  #header(at: number): EntryHeader {
+    if (at < PACK_HEADER || at >= this.#end) {
+      throw new CorruptError("an object is said to be outside its pack");
+    }
+    return parseEntryHeader(this.#file.view(at, ENTRY_HEADER_BYTES), 0);
+  }
+
+  /** Where the base of a delta is; undefined when this pack does not hold it. */
+  #baseOffset(at: number, header: EntryHeader): number | undefined {
+    if (header.base !== undefined) return this.idx.find(oidBytes(header.base));
+    const distance = header.distance ?? 0;
+    if (distance <= 0 || distance > at) throw new CorruptError("a delta has no base before it");
+    return at - distance;
+  }
+
+  #outerBase({ base }: EntryHeader): GitObject {
+    const object = base === undefined ? undefined : this.#share.readObject(base);
+    if (object === undefined) throw missingBase(base ?? "");
+    return object;
+  }
+
+  #inflate(at: number, size: number): Uint8Array {
+    if (size > this.#share.objectBytes) throw tooLarge(size, this.#share.objectBytes);
+    if (size <= LARGE) {
+      const likely = Math.min(size + (size >>> 9) + 64, this.#end - at);
+      const found = inflate(this.#file.view(at, likely), 0, size);
+      if (found !== undefined) return found.bytes;
+    }
+    const parts: Uint8Array[] = [];
+    const pieces = (): Uint8Array | undefined => {
+      const piece = this.#file.view(at, Math.min(PIECE, this.#end - at));
+      at += piece.length;
+      return piece.length === 0 ? undefined : piece;
+    };
+    if (inflateThrough(pieces, size, (piece) => parts.push(piece.slice())) === undefined) {
+      throw new CorruptError("an object in a pack is cut short");
+    }
+    return concat(parts);
+  }
+
+  #keep(at: number, object: GitObject): void {
+    this.#share.objects.set(this.#key + at, object, object.bytes.length);
+  }
+}
+
+/** Reads the header of a pack: its version and how many objects it says it has. */
+export function packHeader(bytes: Uint8Array): { version: number; objects: number } {
+  if (bytes.length < PACK_HEADER) throw new CorruptError("a pack is cut short");
+  const view = new DataView(bytes.buffer, bytes.byteOffset, PACK_HEADER);
+  const version = view.getUint32(4);
+  if (view.getUint32(0) !== 0x5041434b || version < 2 || version > 3) {
+    throw new CorruptError("this is not a pack of version 2 or 3");
+  }
+  return { version, objects: view.getUint32(8) };
+}
+
+function missingBase(oid: Oid): CorruptError {
+  return new CorruptError(`the base ${oid} of a delta is missing`, {
+    code: "corrupt.missing",
+    facts: { oid },
+  });
+}
+
+function tooDeep(): CorruptError {
+  return new CorruptError(`a chain of deltas is longer than ${MAX_DEPTH}`);
+}

@@ -1,0 +1,192 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { CorruptError } from "../errors.ts";
+import { ByteCache } from "./cache.ts";
+import { LooseObjects } from "./loose.ts";
+import type { GitObject, ObjectKind, ObjectReader, Oid } from "./object.ts";
+import { EMPTY_TREE, isOid, oidBytes } from "./oid.ts";
+import { MAX_PACKS, Pack, type PackShare } from "./pack.ts";
+
+/** The objects of a repository on this machine. The bytes it gives are shared: they must not be changed. */
+export interface ObjectStore extends ObjectReader {
+  /** The packs there are, without their ending. */
+  readonly packs: readonly string[];
+  /** Every object of the packs; one that several hold comes as often. */
+  oids(): Iterable<Oid>;
+  /** Looks which packs have come and gone. */
+  refresh(): void;
+  /** Closes the files; nothing can be read afterwards. */
+  close(): void;
+}
+
+/** Bounds of a store. */
+export interface StoreLimits {
+  /** The bytes of objects kept in memory. */
+  readonly cacheBytes?: number;
+  /** The largest object that is read. */
+  readonly objectBytes?: number;
+}
+
+// Bun collects external buffers late: what is dropped from a cache stays in memory for a while.
+const CACHE_BYTES = process.versions["bun"] === undefined ? 64 << 20 : 24 << 20;
+const OBJECT_BYTES = 1 << 30;
+const CHUNK_BYTES = 8 << 20;
+/** Bases in other packs may have bases in other packs; this many times at most. */
+const MAX_HOPS = 256;
+
+/** Opens the object store of a bare repository: its packs, and its loose objects. */
+export function openStore(dir: string, limits: StoreLimits = {}): ObjectStore {
+  return new Store(join(dir, "objects"), limits);
+}
+
+class Store implements ObjectStore, PackShare {
+  readonly objects: PackShare["objects"];
+  readonly chunks: PackShare["chunks"];
+  readonly objectBytes: number;
+  readonly #dir: string;
+  readonly #loose: LooseObjects;
+  readonly #open = new Map<string, Pack>();
+  /** The pack that had the last object first. */
+  #order: Pack[] = [];
+  #nextId = 0;
+  #hops = 0;
+
+  constructor(dir: string, limits: StoreLimits) {
+    this.objects = new ByteCache(limits.cacheBytes ?? CACHE_BYTES);
+    this.chunks = new ByteCache(CHUNK_BYTES);
+    this.objectBytes = limits.objectBytes ?? OBJECT_BYTES;
+    this.#dir = dir;
+    this.#loose = new LooseObjects(dir, this.objectBytes);
+    this.#lookForPacks();
+  }
+
+  get packs(): readonly string[] {
+    return [...this.#open.keys()];
+  }
+
+  *oids(): Generator<Oid> {
+    for (const { idx } of this.#order) {
+      for (let position = 0; position < idx.count; position++) yield idx.oidAt(position);
+    }
+  }
+
+  refresh(): void {
+    this.#loose.refresh();
+    this.#lookForPacks();
+  }
+
+  close(): void {
+    for (const pack of this.#order) pack.close();
+    this.#order = [];
+    this.#open.clear();
+    this.objects.clear();
+    this.chunks.clear();
+  }
+
+  has(oid: Oid): boolean {
+    return this.#locate(oid) !== undefined || this.#loose.has(oid) || oid === EMPTY_TREE;
+  }
+
+  read(oid: Oid): GitObject | undefined {
+    const found = this.#locate(oid);
+    if (found !== undefined) return found.pack.read(found.offset);
+    return this.#loose.read(oid) ?? builtIn(oid);
+  }
+
+  info(oid: Oid): { kind: ObjectKind; size: number } | undefined {
+    const found = this.#locate(oid);
+    if (found !== undefined) return found.pack.info(found.offset);
+    return this.#loose.info(oid) ?? (oid === EMPTY_TREE ? { kind: "tree", size: 0 } : undefined);
+  }
+
+  find(prefix: string, limit: number): Oid[] {
+    const found = new Set<Oid>(this.#loose.find(prefix));
+    const first = oidBytes(prefix.padEnd(40, "0"));
+    for (const { idx } of this.#order) {
+      let position = idx.lowerBound(first);
+      for (let left = limit; left > 0 && position < idx.count; left--, position++) {
+        const oid = idx.oidAt(position);
+        if (!oid.startsWith(prefix)) break;
+        found.add(oid);
+      }
+    }
+    return [...found].sort().slice(0, limit);
+  }
+
+  readObject(oid: Oid): GitObject | undefined {
+    return this.#hop(() => this.read(oid));
+  }
+
+  readInfo(oid: Oid): { kind: ObjectKind } | undefined {
+    return this.#hop(() => this.info(oid));
+  }
+
+  #hop<T>(look: () => T): T {
+    if (this.#hops >= MAX_HOPS) {
+      throw new CorruptError("deltas lean on other packs in a circle or too often");
+    }
+    this.#hops++;
+    try {
+      return look();
+    } finally {
+      this.#hops--;
+    }
+  }
+
+  #locate(oid: Oid): { pack: Pack; offset: number } | undefined {
+    if (!isOid(oid)) return undefined;
+    const bytes = oidBytes(oid);
+    const order = this.#order;
+    for (let i = 0; i < order.length; i++) {
+      const pack = order[i];
+      const offset = pack?.idx.find(bytes);
+      if (pack === undefined || offset === undefined) continue;
+      if (i > 0) {
+        order.copyWithin(1, 0, i);
+        order[0] = pack;
+      }
+      return { pack, offset };
+    }
+    return undefined;
+  }
+
+  #lookForPacks(): void {
+    const dir = join(this.#dir, "pack");
+    const there = new Set<string>();
+    for (const name of existsSync(dir) ? readdirSync(dir) : []) {
+      if (/^pack-.*\.idx$/.test(name)) there.add(join(dir, name.slice(0, -4)));
+    }
+    for (const [path, pack] of this.#open) {
+      if (there.has(path)) continue;
+      this.#open.delete(path);
+      this.#order.splice(this.#order.indexOf(pack), 1);
+      pack.close();
+    }
+    if (this.#nextId + there.size > MAX_PACKS) {
+      this.close();
+      this.#nextId = 0;
+    }
+    for (const path of [...there].sort()) {
+      if (this.#open.has(path)) continue;
+      const pack = openPack(path, this, this.#nextId++);
+      if (pack === undefined) continue;
+      this.#open.set(path, pack);
+      this.#order.unshift(pack);
+    }
+  }
+}
+
+function builtIn(oid: Oid): GitObject | undefined {
+  return oid === EMPTY_TREE ? { kind: "tree", bytes: new Uint8Array() } : undefined;
+}
+
+/** Another process may take a pack away between listing and opening it. */
+function openPack(path: string, share: PackShare, id: number): Pack | undefined {
+  try {
+    return new Pack(path, share, id);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
