@@ -40,9 +40,16 @@ export function tryGit(
   const tick = ticks.get(dir) ?? 0;
   ticks.set(dir, tick + 1);
   const date = `${START + tick * 60} +0100`;
-  const run = spawnSync("git", args, {
+  // Deno writes all of the input before it reads any output, and both pipes would fill: a file does not.
+  using temp = input !== undefined && input.length > 32_768 ? tempDir() : undefined;
+  const file = temp && join(temp.path, "input");
+  if (file !== undefined) writeFileSync(file, input ?? "");
+  const command: [string, string[]] = file === undefined
+    ? ["git", args]
+    : ["sh", ["-c", 'exec git "$@" < "$0"', file, ...args]];
+  const run = spawnSync(...command, {
     cwd: dir,
-    input: input ?? "",
+    input: file === undefined ? input ?? "" : "",
     maxBuffer: 1 << 30,
     env: {
       PATH: process.env["PATH"],
