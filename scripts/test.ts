@@ -75,6 +75,7 @@ async function findNeeds(path: string, seen: Set<string>): Promise<Set<string>> 
   seen.add(path);
   const text = await readFile(path, "utf8");
   const needs = new Set([NETWORK, BINARY].filter((name) => text.includes(name)));
+  if (text.includes("scripts/build.ts")) needs.add(BINARY);
   for (const [, specifier = ""] of text.matchAll(/from "(\.[^"]+\.ts)"/g)) {
     const imported = resolve(dirname(path), specifier);
     if (seen.has(imported) || relative(join(ROOT, "test"), imported).startsWith("..")) continue;
