@@ -14,7 +14,7 @@ export interface Sources {
   readFile(path: string): Promise<string>;
   readStdin(): Promise<string>;
   /** Asks for a parameter that must be typed again; undefined when nobody can be asked. */
-  confirm?(param: ParamFact): Promise<string | undefined>;
+  confirm(param: ParamFact): Promise<string | undefined>;
 }
 
 /** The arguments an MCP client would send. */
@@ -157,7 +157,7 @@ async function fillMissing(fact: Fact, args: Arguments, sources: Sources): Promi
     const value = param.name === "repo"
       ? await sources.findRepo()
       : param.name === "confirm"
-      ? await sources.confirm?.(param)
+      ? await sources.confirm(param)
       : undefined;
     if (value === undefined) throw missing(fact, param.name);
     args[param.name] = value;

@@ -75,13 +75,13 @@ function rootHelp(facts: readonly Fact[], { style }: HelpOptions): string {
   return lines(text);
 }
 
-/** A row a group: its actions as far as they fit, or the summary where the group is one command. */
+/** A row a group: its actions as far as they fit, or the summary where the group is itself a command. */
 function rowsOf(facts: readonly Fact[]): [string, string][] {
   const groups = [...new Set(facts.map(({ group }) => group))];
   return groups.map((group): [string, string] => {
     const own = facts.filter((fact) => fact.group === group);
-    const [only] = own;
-    if (own.length === 1 && only) return [only.name, fitWords(only.summary.split(" "), " ")];
+    const only = own.length === 1 ? own[0] : own.find(({ name }) => name === group);
+    if (only) return [only.name, fitWords(only.summary.split(" "), " ")];
     const actions = own.map(({ name }) => name.slice(group.length + 1)).filter((name) => name);
     return [group, fitWords(actions, ", ")];
   });

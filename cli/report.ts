@@ -46,9 +46,8 @@ export async function reportError(
     const { command } = options;
     const document = { error: { code, message, hint, exit, retryable, command, details } };
     const text = terminal.isOut ? toPrettyJson(document) : toJson(document);
-    await terminal.out(`${text}\n`).catch((cause) => {
-      if (!(cause instanceof ClosedPipe)) throw cause;
-    });
+    // The status tells enough where nobody reads, or nothing can be written.
+    await terminal.out(`${text}\n`).catch(() => {});
   }
   if (report === interrupted) return exit;
   await terminal.err(`error: ${message}`);

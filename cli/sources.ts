@@ -32,9 +32,8 @@ export function sourcesOf(
     },
     readFile: (path) => readInput(resolve(dir, path), path),
     readStdin: () => terminal.readStdin(),
-    ...(surface.interactive && {
-      confirm: (param) => terminal.ask(`${param.description}: `),
-    }),
+    confirm: async (param) =>
+      surface.interactive ? await terminal.ask(`${param.description}: `) : undefined,
   };
 }
 

@@ -21,7 +21,10 @@ export function processTerminal(): Terminal {
   return new Terminal({
     env: process.env,
     cwd: process.cwd(),
-    stdin: process.stdin,
+    // To open it costs time, and few commands read it.
+    get stdin() {
+      return process.stdin;
+    },
     stdout: process.stdout,
     stderr: process.stderr,
     signal: interrupt.signal,

@@ -12,7 +12,9 @@ export function surfaceOf(terminal: Terminal, globals: Globals): Surface {
     progress: (text, done, total) => {
       if (!globals.quiet) terminal.progress(text, done, total);
     },
-    interactive: terminal.isInteractive && !globals.noInput,
+    get interactive() {
+      return terminal.isInteractive && !globals.noInput;
+    },
     readLine: () => terminal.readLine(),
     say: (text) => {
       terminal.err(text);

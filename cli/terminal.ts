@@ -86,7 +86,7 @@ export class Terminal {
   /** Writes a line on stderr; nobody need be there to read it. */
   async err(text: string): Promise<void> {
     this.#wipe();
-    await send(this.#around.stderr, `${safe(text)}\n`).catch(ignoreClosed);
+    await send(this.#around.stderr, `${safe(text)}\n`).catch(() => {});
   }
 
   /** Shows how far long work has come, on a terminal, once it has taken a while; the next line takes its place. */
@@ -168,10 +168,6 @@ function isClosed(error: Error): boolean {
   const code = "code" in error ? error.code : undefined;
   return code === "EPIPE" || code === "ERR_STREAM_DESTROYED" || code === "EOF" ||
     code === "ERR_STREAM_WRITE_AFTER_END" || /broken pipe/i.test(error.message);
-}
-
-function ignoreClosed(error: unknown): void {
-  if (!(error instanceof ClosedPipe)) throw error;
 }
 
 function isTerminal(sink: Sink, env: Env): boolean {

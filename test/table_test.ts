@@ -92,6 +92,7 @@ describe("the command table", () => {
           findRepo: () => Promise.resolve("alice.test/checkout"),
           readFile: () => Promise.resolve("{}"),
           readStdin: () => Promise.resolve("{}"),
+          confirm: () => Promise.resolve(undefined),
         });
         if (/ (@|-( |$))/.test(line)) continue;
         const { success, error } = command.params.safeParse(args);

@@ -23,6 +23,7 @@ async function read(words: readonly string[], from: From = {}): Promise<unknown>
     findRepo: () => Promise.resolve(from.checkout),
     readFile: (path) => Promise.resolve(from.files?.[path] ?? "absent"),
     readStdin: () => Promise.resolve(from.stdin ?? ""),
+    confirm: () => Promise.resolve(undefined),
   };
   return await readArgs(
     fact,

@@ -59,6 +59,7 @@ describe("a hint", () => {
         findRepo: () => Promise.resolve("other.test/checkout"),
         readFile: () => Promise.reject(new Error("no file is read")),
         readStdin: () => Promise.reject(new Error("stdin is not read")),
+        confirm: () => Promise.resolve(undefined),
       });
       const given = Object.entries(args).filter(([, value]) => value !== false || command === "")
         .concat(args.notify === false ? [["notify", false]] : []);
