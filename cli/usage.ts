@@ -1,5 +1,5 @@
 import { type Fact, paramOf } from "../core/facts.ts";
-import { flagName } from "./flags.ts";
+import { flagsOf } from "./flags.ts";
 
 /** A command's usage: `usage: knotless repo read [REPO] PATH [flags]`. */
 export function usageOf(fact: Fact): string {
@@ -13,8 +13,8 @@ export function usageLine(fact: Fact): string {
     const word = name.toUpperCase() + (param?.type === "array" ? "..." : "");
     return param?.required && name !== "repo" ? word : `[${word}]`;
   });
-  const needed = fact.params.filter(({ name, required }) =>
-    required && name !== "repo" && !fact.positionals.includes(name)
-  ).map(({ name }) => `--${flagName(name)} ${name.split("_").at(-1)?.toUpperCase()}`);
+  const needed = flagsOf(fact).filter(({ param }) =>
+    param?.required && !fact.positionals.includes(param.name)
+  ).map(({ long, value }) => value ? `--${long} ${value}` : `--${long}`);
   return ["knotless", fact.name, ...positionals, ...needed, "[flags]"].join(" ");
 }
