@@ -1,9 +1,7 @@
 import { quote, UsageError } from "../core/errors.ts";
+import { type Env, isOn } from "./env.ts";
 import type { Line } from "./flags.ts";
 import type { ColorWish } from "./terminal.ts";
-
-/** Environment variables by name. */
-export type Env = Readonly<Record<string, string | undefined>>;
 
 /** What the flags and variables that every command has come to. */
 export interface Globals {
@@ -21,11 +19,6 @@ export interface Globals {
   readonly verbose: boolean;
   readonly debug: boolean;
   readonly noInput: boolean;
-}
-
-/** True for a variable that is set to anything but nothing, 0 and false. */
-export function isOn(value: string | undefined): boolean {
-  return value !== undefined && value !== "" && value !== "0" && value !== "false";
 }
 
 /** Tells whether a command line wants JSON, before it is known to be well-formed. */

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Readable } from "node:stream";
 import { CancelledError, UsageError } from "../core/errors.ts";
 import { cut, safe, safePainted, type Style } from "../core/text.ts";
-import { type Env, isOn } from "./globals.ts";
+import { type Env, isOn } from "./env.ts";
 
 /** When to colour: `auto` asks the environment and the stream. */
 export type ColorWish = "auto" | "always" | "never";
