@@ -1,4 +1,5 @@
-/** Makes one file of the PDS and the PLC library, which runs without the packages it was made from. */
+/** Makes a file of the PDS and the PLC library that runs without the packages it was made from. */
+import { cp } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 
@@ -16,8 +17,13 @@ const __filename = import.meta.filename;
 const __dirname = import.meta.dirname;
 `;
 
-/** What costs a sandbox time and gives it nothing. */
+/** Where a file beside the bundle is meant, and what costs a sandbox time and gives it nothing. */
 const edits = [
+  {
+    file: /router[/\\]assets[/\\]assets\.js$/,
+    from: /'@atproto\/oauth-provider-ui\/bundle-manifest\.json'/g,
+    to: '"./ui/bundle-manifest.json"',
+  },
   {
     // The set of reserved names is copied once for each of its thousand members.
     file: /handle[/\\]reserved\.js$/,
@@ -90,22 +96,29 @@ function replacing(absent: readonly string[]): { name: string; setup(build: Buil
   };
 }
 
-/** Bundles the packages installed in `directory` into `outfile`; `absent` are the names left out. */
-export async function bundle(
-  directory: string,
-  absent: readonly string[],
-  outfile: string,
-): Promise<void> {
-  const esbuild: Esbuild = createRequire(`${directory}/package.json`)("esbuild");
+/**
+ * Bundles the packages installed in `packages` into the file `name` of `directory`, with the pages
+ * of its logins beside it. The file appears when it is whole.
+ */
+export async function bundle(packages: string, directory: string, name: string): Promise<void> {
+  const { overrides }: { overrides: Record<string, string> } = JSON.parse(
+    await Deno.readTextFile(`${packages}/package.json`),
+  );
+  const absent = Object.keys(overrides).filter((name) => overrides[name]?.startsWith("npm:vary@"));
+  await cp(`${packages}/node_modules/@atproto/oauth-provider-ui/dist`, `${directory}/ui`, {
+    recursive: true,
+    filter: (path) => !/\.map$|\.d\.ts$/.test(path),
+  });
+  const esbuild: Esbuild = createRequire(`${packages}/package.json`)("esbuild");
   try {
     await esbuild.build({
-      stdin: { contents: entry, resolveDir: directory, sourcefile: "entry.js" },
-      outfile,
+      stdin: { contents: entry, resolveDir: packages, sourcefile: "entry.js" },
+      outfile: `${directory}/${name}.new`,
       bundle: true,
       format: "esm",
       platform: "node",
       target: "node22",
-      // Names are kept: renaming them back at start costs a tenth of a second.
+      // Names are kept: giving them back at start costs a tenth of a second.
       minifyWhitespace: true,
       minifySyntax: true,
       legalComments: "none",
@@ -118,4 +131,5 @@ export async function bundle(
   } finally {
     await esbuild.stop();
   }
+  await Deno.rename(`${directory}/${name}.new`, `${directory}/${name}`);
 }

@@ -1,7 +1,7 @@
 /** Has the PDS ready to import: its packages installed and bundled once for each set of inputs. */
 import { fileURLToPath } from "node:url";
 
-const inputs = ["packages/package.json", "packages/deno.lock", "bundle.ts", "sqlite.ts"];
+const inputs = ["package.json", "bundle.ts", "sqlite.ts"];
 const cache = fileURLToPath(new URL("../../.cache/sandbox/", import.meta.url));
 
 /** Installing takes seconds; this bounds a registry that does not answer. */
@@ -30,11 +30,10 @@ async function fingerprint(): Promise<string> {
 
 /** Installs with Deno, which runs no lifecycle scripts unless told to. */
 async function install(directory: string, signal: AbortSignal): Promise<void> {
-  await Deno.writeTextFile(`${directory}/package.json`, await read("packages/package.json"));
-  await Deno.writeTextFile(`${directory}/deno.lock`, await read("packages/deno.lock"));
+  await Deno.writeTextFile(`${directory}/package.json`, await read("package.json"));
   await Deno.writeTextFile(`${directory}/deno.json`, '{ "nodeModulesDir": "auto" }\n');
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["install", "--frozen", "--quiet"],
+    args: ["install", "--quiet"],
     cwd: directory,
     env: { NO_COLOR: "1" },
     stdin: "null",
@@ -64,12 +63,11 @@ export async function prepareBundle(
   if (await exists(path)) return path;
 
   report("sandbox: installing the PDS, once");
-  await install(directory, AbortSignal.any([signal, AbortSignal.timeout(patience)]));
+  const packages = `${directory}/packages`;
+  await Deno.mkdir(packages, { recursive: true });
+  await install(packages, AbortSignal.any([signal, AbortSignal.timeout(patience)]));
   const { bundle } = await import("./bundle.ts");
-  const { overrides }: { overrides: Record<string, string> } = JSON.parse(
-    await read("packages/package.json"),
-  );
-  await bundle(directory, Object.keys(overrides), `${path}.new`);
-  await Deno.rename(`${path}.new`, path);
+  await bundle(packages, directory, "pds.mjs");
+  await Deno.remove(packages, { recursive: true });
   return path;
 }
