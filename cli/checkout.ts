@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { quote, UsageError } from "../core/errors.ts";
 import type { Env } from "./env.ts";
-import { parseGitConfig } from "./git_config.ts";
+import { parseGitConfig } from "../core/git_config.ts";
 
 /** A repository a checkout is of, and how that was told. */
 export interface CheckoutRepo {

@@ -135,7 +135,7 @@ const fork = command({
     repo: repo(),
     name: repoName("the copy's name (the same if not given)").optional(),
   }),
-  positionals: ["repo", "name"],
+  positionals: ["repo"],
   examples: [{ line: "repo fork alice.test/app", says: "copy it into your account" }],
   run: (context, { repo, name }) => forkRepository(context, repo, name),
   render: ({ repo, uri, forkOf }, style) =>

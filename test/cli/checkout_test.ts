@@ -3,7 +3,7 @@ import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { chooseRepo, findCheckoutRepo } from "../../cli/checkout.ts";
-import { parseGitConfig } from "../../cli/git_config.ts";
+import { parseGitConfig } from "../../core/git_config.ts";
 import { unsafe, UsageError } from "../../core/errors.ts";
 import { commitFiles, git, initRepo, type TempDir, tempDir } from "../support/git.ts";
 

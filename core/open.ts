@@ -1,0 +1,136 @@
+import process from "node:process";
+import { join } from "node:path";
+import { allowedUrl, isLoopback } from "./atproto/http.ts";
+import { openIdentity } from "./atproto/identity.ts";
+import { openRecords } from "./atproto/records.ts";
+import { openSessions, type Sessions } from "./atproto/session.ts";
+import { makeTids } from "./atproto/syntax.ts";
+import { openWriter } from "./atproto/writer.ts";
+import type { Contexts, Kind, MachineContext, ReadContext, WriteContext } from "./context.ts";
+import { readAuthor } from "./author.ts";
+import { AuthError, quote, UsageError } from "./errors.ts";
+import { type Env, findFolders } from "./folders.ts";
+import type { ObjectStore } from "./git/store.ts";
+import { type MachineSurface, openMachine } from "./machine.ts";
+import { openMirrors } from "./mirror/mirrors.ts";
+
+/** What every command is run under, whatever surface asks. */
+export interface Globals {
+  /** The account to act as: a handle or a DID. */
+  readonly as?: string | undefined;
+  readonly offline?: boolean;
+  /** Looks at the owner's PDS each time. */
+  readonly refresh?: boolean;
+  /** Milliseconds. */
+  readonly maxAge?: number | undefined;
+}
+
+/** What a surface gives the commands it runs. */
+export interface Surface
+  extends Pick<ReadContext, "signal" | "note" | "progress">, MachineSurface {}
+
+/** Opens the context of a kind. */
+export type Open = <K extends Kind>(kind: K) => Promise<Contexts[K]>;
+
+const PLC = "https://plc.directory";
+const TIMEOUT_MS = 30_000;
+const MAX_AGE_MS = 30_000;
+
+/**
+ * Takes what a process keeps between calls: settings from the environment, open files, the last TID. Gives what opens
+ * the contexts of one call.
+ */
+export function openWorld(globals: Globals, env: Env): (surface: Surface) => Open {
+  const folders = findFolders(env, process.platform);
+  const plc = readUrl("KNOTLESS_PLC", env.KNOTLESS_PLC || PLC);
+  const appview = env.KNOTLESS_APPVIEW && readUrl("KNOTLESS_APPVIEW", env.KNOTLESS_APPVIEW).origin;
+  const stores = new Map<string, ObjectStore>();
+  const now = () => new Date();
+  const tid = makeTids(() => Date.now(), Math.random);
+  const freshness = {
+    offline: globals.offline ?? false,
+    maxAge: globals.refresh ? 0 : globals.maxAge ?? MAX_AGE_MS,
+  };
+  return (surface) => {
+    const { signal, note, progress } = surface;
+    const common = { fetch, now, signal, random: Math.random, timeoutMs: TIMEOUT_MS };
+    const identity = openIdentity({
+      ...common,
+      plc: plc.origin,
+      dns: env.KNOTLESS_DNS || undefined,
+      handleHttp: env.KNOTLESS_HANDLE_HTTP || undefined,
+      cacheFile: join(folders.cacheDir, "identities.json"),
+      offline: freshness.offline,
+    });
+    const records = openRecords({ ...common, identity });
+    const mirrors = openMirrors({
+      cacheDir: folders.cacheDir,
+      records,
+      signal,
+      stores,
+      now,
+      unique: tid,
+      note,
+      progress,
+    });
+    const sessions = openSessions({
+      ...common,
+      dir: join(folders.stateDir, "sessions"),
+      identity,
+      loopback: isLoopback(plc),
+    });
+    let chosen: ReturnType<Sessions["choose"]> | undefined;
+    const choose = () => chosen ??= sessions.choose(globals.as);
+    const read = async (): Promise<ReadContext> => ({
+      reader: (await choose())?.info,
+      identity,
+      records,
+      mirrors,
+      freshness,
+      appview,
+      fetch,
+      signal,
+      now,
+      note,
+      progress,
+    });
+    const write = async (): Promise<WriteContext> => {
+      const login = await choose();
+      if (login === undefined) throw new AuthError("none", "no one is logged in");
+      const { did } = login.info;
+      const account = await identity.resolve(did);
+      const authorized = () => sessions.authorized(did);
+      return {
+        ...await read(),
+        account,
+        writer: openWriter({ account, authorized, signal, timeoutMs: TIMEOUT_MS }),
+        author: await readAuthor(folders.configDir, account),
+        tid,
+        random: Math.random,
+      };
+    };
+    const machine = async (): Promise<MachineContext> => ({
+      ...await read(),
+      sessions,
+      writing: write,
+      machine: openMachine(surface, env, folders),
+    });
+    const openers = { read, write, machine };
+    return async (kind) => await openers[kind]();
+  };
+}
+
+/** Opens the contexts of one call in a process of its own. */
+export function openContexts(globals: Globals, env: Env, surface: Surface): Open {
+  return openWorld(globals, env)(surface);
+}
+
+function readUrl(name: string, text: string): URL {
+  const url = allowedUrl(text, true);
+  if (url === undefined) {
+    throw new UsageError(
+      `${name} is ${quote(text)}: give an https URL; http is for this machine alone`,
+    );
+  }
+  return url;
+}
