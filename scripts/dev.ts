@@ -97,8 +97,7 @@ async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> 
   return await promise;
 }
 
-async function run(args: string[]): Promise<void> {
-  const { data, ...options } = parseOptions(args);
+async function run({ data, ...options }: ReturnType<typeof parseOptions>): Promise<void> {
   const stop = await listenForStop();
   await using parts = new AsyncDisposableStack();
   const serve = async () => {
@@ -133,14 +132,26 @@ function keepStdoutClean(): void {
   });
 }
 
+function failWith(status: number, text: string): never {
+  say(text);
+  Deno.exit(status);
+}
+
+function readOptions(): ReturnType<typeof parseOptions> {
+  try {
+    return parseOptions(Deno.args);
+  } catch (error) {
+    return failWith(2, `${error instanceof Error ? error.message : error}\n${usage}`);
+  }
+}
+
 if (import.meta.main) {
   keepStdoutClean();
+  const options = readOptions();
   try {
-    await run(Deno.args);
+    await run(options);
   } catch (error) {
-    const isUsage = error instanceof TypeError;
-    say(isUsage ? `${error.message}\n${usage}` : `sandbox: ${error}`);
-    Deno.exit(isUsage ? 2 : 1);
+    failWith(1, `sandbox: ${error instanceof Error ? error.stack : error}`);
   }
   Deno.exit(0);
 }
