@@ -7,12 +7,17 @@ const fromOthers = 2;
 const stale = 4;
 const common = 8;
 
+/** With more bases than this, one walk to the roots costs less than one for each. */
+const manyBases = 16;
+
 /** Gives the merge bases of two commits, as `git merge-base --all` lists them; none for unrelated histories. */
 export function mergeBases(commits: CommitSource, one: Oid, other: Oid): Oid[] {
   if (one === other) return [one];
   const { bases } = paint(commits, one, [other]);
   if (bases.length < 2) return bases;
-  return byDate(commits, withoutAncestors(commits, bases));
+  if (bases.length <= manyBases) return byDate(commits, withoutAncestors(commits, bases));
+  const below = ancestors(commits, bases);
+  return bases.filter((base) => !below.has(base));
 }
 
 /** Tells whether `ancestor` is `commit` or in its history. */
@@ -80,6 +85,20 @@ function withoutAncestors(commits: CommitSource, bases: readonly Oid[]): Oid[] {
     }
   }
   return bases.filter((base) => !redundant.has(base));
+}
+
+/** Gives everything in the histories of the commits but, unless others have it in theirs, themselves. */
+function ancestors(commits: CommitSource, oids: readonly Oid[]): Set<Oid> {
+  const found = new Set<Oid>();
+  const waiting = [...oids];
+  for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
+    for (const parent of commits.commit(oid).parents) {
+      if (found.has(parent)) continue;
+      found.add(parent);
+      waiting.push(parent);
+    }
+  }
+  return found;
 }
 
 function byDate(commits: CommitSource, oids: readonly Oid[]): Oid[] {

@@ -22,8 +22,10 @@ export interface FilePatch {
 }
 
 const NOTHING: Oid = "0".repeat(40);
-/** Larger files are taken for binary. */
+/** Larger files are taken for binary, as git does. */
 const TEXT_LIMIT = 512 * 1024 * 1024;
+/** So are two of more lines than this: comparing them would take gigabytes of memory. */
+const LINE_LIMIT = 4_000_000;
 
 /** Lists the files that differ between two trees, renames paired; with `paths` only files at or below them. Undefined is the empty tree. */
 export function diffTrees(
@@ -76,7 +78,7 @@ function patchSides(objects: ObjectReader, change: FileChange): FilePatch {
   );
   const a = isHuge ? new Uint8Array(1) : contentOf(objects, old);
   const b = isHuge ? new Uint8Array(1) : contentOf(objects, now);
-  if (isBinary(a) || isBinary(b)) {
+  if (isBinary(a) || isBinary(b) || hasTooManyLines(a, b)) {
     header.push(`Binary files ${from} and ${to} differ`);
     return finish(new Uint8Array(), 0);
   }
@@ -90,6 +92,10 @@ function patchSides(objects: ObjectReader, change: FileChange): FilePatch {
     diff.changes.reduce((sum, { bCount }) => sum + bCount, 0),
     diff.changes.reduce((sum, { aCount }) => sum + aCount, 0),
   );
+}
+
+function hasTooManyLines(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length + b.length > LINE_LIMIT && countLines(a) + countLines(b) > LINE_LIMIT;
 }
 
 /** The header lines between the names and the contents. */

@@ -10,6 +10,8 @@ export interface Marks {
 const longRun = 20;
 /** A search does not give up exactness below this cost, however small the texts. */
 const cheapCost = 256;
+/** Past this many steps the texts are made to be costly, and any difference has to do. */
+const workLimit = 5e8;
 /** How far, in lines a step, a landmark must lie to be worth stopping at. */
 const landmarkPace = 4;
 /** Lines seen more often than this are never told apart from noise by their number alone. */
@@ -20,7 +22,7 @@ const noiseWindow = 100;
 /**
  * Marks the lines that differ, by Myers' O(ND) algorithm in linear space (1986), with the limits
  * that make git's diff of the same texts: lines without a counterpart are set aside first, and a
- * search that grows costly settles for a good cut. Time is about lines × √lines at worst.
+ * search that grows costly settles for a good cut. Time is about lines × √lines, and bounded.
  */
 export function markChanges({ a, b, distinct }: NumberedPair): Marks {
   const marks = { a: new Uint8Array(a.length + 1), b: new Uint8Array(b.length + 1) };
@@ -120,6 +122,8 @@ interface Search {
   readonly backward: Int32Array;
   readonly origin: number;
   readonly costLimit: number;
+  /** The steps made so far, in all boxes. */
+  work: number;
   startA: number;
   endA: number;
   startB: number;
@@ -153,6 +157,7 @@ function compare(
     backward: new Int32Array(diagonals),
     origin: b.length + 1,
     costLimit: Math.max(cheapCost, coarseRoot(diagonals)),
+    work: 0,
     startA: 0,
     endA: 0,
     startB: 0,
@@ -203,6 +208,7 @@ function cut(search: Search, exact: boolean): void {
   for (let cost = 1;; cost++) {
     search.ranLong = false;
     if (stepForward(search, meetsForward) || stepBackward(search, !meetsForward)) return;
+    if (search.work > workLimit) return cutAtFurthest(search);
     if (exact) continue;
     if (search.ranLong && cost > cheapCost) {
       if (cutAtLandmark(search, cost, first, last)) return;
@@ -218,6 +224,7 @@ function stepForward(search: Search, mayMeet: boolean): boolean {
   if (search.forwardHigh < endA - startB + origin) forward[++search.forwardHigh + 1] = -1;
   else search.forwardHigh--;
   const { forwardLow, forwardHigh, backwardLow, backwardHigh } = search;
+  let work = 0;
   for (let diagonal = forwardHigh; diagonal >= forwardLow; diagonal -= 2) {
     const below = forward[diagonal - 1] ?? 0;
     const above = forward[diagonal + 1] ?? 0;
@@ -225,6 +232,7 @@ function stepForward(search: Search, mayMeet: boolean): boolean {
     let atA = from;
     let atB = from - diagonal + origin;
     while (atA < endA && atB < endB && a[atA] === b[atB]) atA++, atB++;
+    work += 1 + atA - from;
     if (atA - from > longRun) search.ranLong = true;
     forward[diagonal] = atA;
     if (
@@ -236,6 +244,7 @@ function stepForward(search: Search, mayMeet: boolean): boolean {
       return true;
     }
   }
+  search.work += work;
   return false;
 }
 
@@ -246,6 +255,7 @@ function stepBackward(search: Search, mayMeet: boolean): boolean {
   if (search.backwardHigh < endA - startB + origin) backward[++search.backwardHigh + 1] = beyond;
   else search.backwardHigh--;
   const { forwardLow, forwardHigh, backwardLow, backwardHigh } = search;
+  let work = 0;
   for (let diagonal = backwardHigh; diagonal >= backwardLow; diagonal -= 2) {
     const below = backward[diagonal - 1] ?? 0;
     const above = backward[diagonal + 1] ?? 0;
@@ -253,6 +263,7 @@ function stepBackward(search: Search, mayMeet: boolean): boolean {
     let atA = from;
     let atB = from - diagonal + origin;
     while (atA > startA && atB > startB && a[atA - 1] === b[atB - 1]) atA--, atB--;
+    work += 1 + from - atA;
     if (from - atA > longRun) search.ranLong = true;
     backward[diagonal] = atA;
     if (
@@ -264,6 +275,7 @@ function stepBackward(search: Search, mayMeet: boolean): boolean {
       return true;
     }
   }
+  search.work += work;
   return false;
 }
 

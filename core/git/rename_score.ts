@@ -11,7 +11,7 @@ const pieceKinds = 107927;
 /** A piece is a line, or this many bytes of one. */
 const pieceLimit = 64;
 /** How much a whole comparison of files may cost: bytes cut to pieces, and steps along pieces. */
-const byteBudget = 1 << 28;
+const byteBudget = 1 << 27;
 const stepBudget = 2e9;
 
 /** The kinds of pieces a file has, rising, and how many bytes are in those of each kind. */

@@ -1,3 +1,5 @@
+import { latin1 } from "./bytes.ts";
+
 const newline = 10;
 const carriageReturn = 13;
 
@@ -110,7 +112,7 @@ class LineTable {
       if (known < 0) return this.#slots[slot] = this.#add(index + offset, hash);
       if (this.#hashes[known] === hash && this.#isLine(known, lines, index)) return known;
     }
-    const text = Array.from(lineAt(lines, index), (byte) => String.fromCharCode(byte)).join("");
+    const text = latin1(lineAt(lines, index));
     const known = this.#crowded.get(text);
     if (known !== undefined) return known;
     const added = this.#add(index + offset, hash);

@@ -107,6 +107,29 @@ describe("history", () => {
     assert(several > 0, "no pair had several merge bases");
   });
 
+  it("finds many merge bases, without those that others have in their history", async () => {
+    const stream: string[] = [];
+    const commit = (mark: number, date: number, parents: number[]) => {
+      stream.push(`commit refs/heads/many${mark}\nmark :${mark}\n`);
+      stream.push(`committer N <n@e> ${date} +0000\ndata 0\n`);
+      parents.forEach((parent, index) => stream.push(`${index ? "merge" : "from"} :${parent}\n`));
+      stream.push("\n");
+    };
+    // Every third is a child, with a date that lies, of the one before.
+    for (let mark = 1; mark <= 60; mark++) {
+      commit(mark, mark % 3 === 0 ? 1000 - mark : 1000 + mark, mark % 3 === 0 ? [mark - 1] : []);
+    }
+    const all = Array.from({ length: 60 }, (_, index) => index + 1);
+    commit(61, 5000, all);
+    commit(62, 5000, all.toReversed());
+    await runGit(dir, ["fast-import", "--quiet", "--force"], stream.join(""));
+    const commits = readCommits(await loadObjects(dir));
+    const tips = await gitLines(dir, ["rev-parse", "many61", "many62"]);
+    const bases = mergeBases(commits, tips[0] ?? "", tips[1] ?? "");
+    assertEquals(bases, await gitLines(dir, ["merge-base", "--all", ...tips]));
+    assertEquals(bases.length, 40);
+  });
+
   it("finds any path of a tree and nothing else", async () => {
     const { tree } = readCommits(objects).commit(mainTip);
     const listed = await runGit(dir, ["ls-tree", "-r", "-z", "main"]);
