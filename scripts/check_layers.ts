@@ -75,6 +75,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     "core/version.ts",
   ],
   "core/commands": [
+    "core/child.ts",
     "core/command.ts",
     "core/context.ts",
     "core/errors.ts",

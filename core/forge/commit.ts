@@ -53,10 +53,10 @@ export async function commitChanges(
     if (tip !== undefined && seen !== undefined) checkUnmoved(reading.objects, seen, tip, changes);
     const built = build(context, writing, { tip, changes, message });
     const received = await repository.mirror.receive(packOf(writing, built), [built.commit]);
-    const head = tip === undefined && ref !== manifest.record.head ? ref : undefined;
+    const firstHead = tip === undefined ? ref : undefined;
     try {
       const updates = [{ ref, old: tip, new: built.commit }];
-      await publish(context, repository, manifest, { updates, head, received });
+      await publish(context, repository, manifest, { updates, firstHead, received });
       const moved = seen !== tip && changes.some((change) => "edits" in change);
       return { branch: shortRef(ref), commit: built.commit, ...(moved && { moved: true }) };
     } catch (error) {

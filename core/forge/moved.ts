@@ -1,4 +1,4 @@
-import { ConflictError } from "../errors.ts";
+import { ConflictError, RefusedError } from "../errors.ts";
 import type { Oid } from "../git/object.ts";
 import type { RefTarget } from "../mirror/manifest.ts";
 
@@ -34,6 +34,19 @@ export class MovedError extends ConflictError {
 /** A ref's name as people say it: `main` for refs/heads/main. */
 export function shortRef(ref: string): string {
   return ref.replace(/^refs\/(heads|tags)\//, "");
+}
+
+/** The refusal, in git's words, to delete the branch that HEAD names. */
+export function refuseCurrent(ref: string): RefusedError {
+  return new RefusedError(`refusing to delete the current branch: ${ref}`, {
+    code: "refused.current_branch",
+    hint: "make another branch the default first, by repo edit and default_branch",
+  });
+}
+
+/** True when one of the refs is a branch. */
+export function hasBranches(refs: ReadonlyMap<string, unknown>): boolean {
+  return [...refs.keys()].some((name) => name.startsWith("refs/heads/"));
 }
 
 /** The refs after the updates; throws a MovedError, or a ConflictError for a name below another. */

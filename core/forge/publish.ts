@@ -9,7 +9,7 @@ import {
   type RefTarget,
 } from "../mirror/manifest.ts";
 import type { Received } from "../mirror/mirror.ts";
-import { applyUpdates, type RefUpdate } from "./moved.ts";
+import { applyUpdates, hasBranches, type RefUpdate, refuseCurrent } from "./moved.ts";
 import { type Made, placePack } from "./place_pack.ts";
 import { logPush } from "./push_log.ts";
 import type { Repository } from "./repository.ts";
@@ -25,6 +25,8 @@ export interface Change {
   readonly updates: readonly RefUpdate[];
   /** The full name of the ref that HEAD is to name. */
   readonly head?: string | undefined;
+  /** The same, if there still is no branch when the write lands. */
+  readonly firstHead?: string | undefined;
   /** The pack that brings what the updates need. */
   readonly received?: Received | undefined;
 }
@@ -116,10 +118,13 @@ async function nextManifest(
   context: WriteContext,
   { uri, mirror }: Repository,
   seen: Manifest,
-  { updates, head, received }: Change,
+  { updates, head, firstHead, received }: Change,
   made: Made,
 ): Promise<Refs> {
   const refs = applyUpdates(seen.refs, updates);
+  const nextHead = head ?? (hasBranches(seen.refs) ? undefined : firstHead) ?? seen.record.head;
+  const gone = updates.find(({ ref, new: made }) => ref === nextHead && made === undefined);
+  if (gone) throw refuseCurrent(gone.ref);
   const id = context.tid();
   const state = await mirror.state();
   const { packs, tail } = received
@@ -127,7 +132,7 @@ async function nextManifest(
     : seen.record;
   const next: Refs = {
     ...seen.record,
-    head: head ?? seen.record.head,
+    head: nextHead,
     ...await placeRefs(context, seen.record, refs, updates),
     packs,
     tail,

@@ -1,5 +1,5 @@
 import type { WriteContext } from "../context.ts";
-import { ConflictError, NotFoundError, RefusedError } from "../errors.ts";
+import { ConflictError, NotFoundError } from "../errors.ts";
 import { utf8 } from "../git/bytes.ts";
 import type { Oid } from "../git/object.ts";
 import { checkShortName } from "../git/refname.ts";
@@ -7,7 +7,7 @@ import { peel } from "../git/rev.ts";
 import { formatTag } from "../git/tag.ts";
 import { writePack } from "../git/write_pack.ts";
 import { hashObject } from "../git/hash.ts";
-import { applyUpdates } from "./moved.ts";
+import { applyUpdates, refuseCurrent } from "./moved.ts";
 import type { RepoName } from "./names.ts";
 import { publish } from "./publish.ts";
 import { commitAt, type Reading, readingOf } from "./reading.ts";
@@ -74,14 +74,6 @@ export async function deleteBranch(context: WriteContext, named: RepoName, name:
   if (manifest.record.head === ref) throw refuseCurrent(ref);
   await publish(context, repository, manifest, { updates: [{ ref, old }] });
   return { branch: name, commit: old };
-}
-
-/** The refusal, in git's words, to delete the branch that HEAD names. */
-export function refuseCurrent(ref: string): RefusedError {
-  return new RefusedError(`refusing to delete the current branch: ${ref}`, {
-    code: "refused.current_branch",
-    hint: "make another branch the default first, by repo edit and default_branch",
-  });
 }
 
 /** Renames a branch, the default one with HEAD. */

@@ -3,6 +3,7 @@ import type { WriteContext } from "../context.ts";
 import { ConflictError, KnotlessError, NotFoundError, UsageError } from "../errors.ts";
 import { checkShortName } from "../git/refname.ts";
 import { type Link, spellLink, takeName } from "./create.ts";
+import { hasBranches } from "./moved.ts";
 import type { RepoName } from "./names.ts";
 import { publish } from "./publish.ts";
 import { ownRepository, type Repository, repositoryOf, writableRepository } from "./repository.ts";
@@ -124,8 +125,4 @@ function put(record: Repo, fields: { [K in keyof Repo]?: Repo[K] | undefined }):
   return Object.fromEntries(
     Object.entries(next).filter(([, value]) => value !== undefined),
   ) as unknown as Repo;
-}
-
-function hasBranches(refs: ReadonlyMap<string, unknown>): boolean {
-  return [...refs.keys()].some((name) => name.startsWith("refs/heads/"));
 }

@@ -1,0 +1,99 @@
+import type { WriteContext } from "../core/context.ts";
+import { CorruptError, quote, UsageError } from "../core/errors.ts";
+import { parseRepoName, type RepoName } from "../core/forge/names.ts";
+import { openContexts } from "../core/open.ts";
+import type { Env } from "./git.ts";
+import { answer, readLine } from "./lines.ts";
+import { defaultOptions, setOption } from "./options.ts";
+import { parseRequest, type Request } from "./plan.ts";
+import { listRefs, openPush, type Push, push } from "./push.ts";
+import { Progress, reportFatal } from "./report.ts";
+import { prepareMirror, serveFetch } from "./serve.ts";
+
+const CAPABILITIES = "connect\npush\noption\nobject-format\n\n";
+
+/** Serves git as the remote helper of knotless:// URLs, on stdin and stdout, and gives the exit status. */
+export async function main(argv: readonly string[], env: Env): Promise<number> {
+  try {
+    const url = argv[1] ?? argv[0];
+    if (url === undefined) {
+      throw new UsageError("git runs this program itself, for knotless:// URLs", {
+        hint: "git clone knotless://HANDLE/NAME",
+      });
+    }
+    return await converse(parseRepoName(url), env);
+  } catch (error) {
+    return reportFatal(error, isOn(env.KNOTLESS_DEBUG));
+  }
+}
+
+async function converse(named: RepoName, env: Env): Promise<number> {
+  const options = defaultOptions();
+  const progress = new Progress(options, Date.now);
+  const open = opener(named, env, progress);
+  let pushing: Push | undefined;
+  let requests: Request[] = [];
+  for (let line = readLine(); line !== undefined; line = readLine()) {
+    const [command = "", rest = ""] = cutAt(line, " ");
+    if (command === "") {
+      // Without requests an empty line is git's farewell.
+      if (pushing === undefined || requests.length === 0) return 0;
+      const results = await push(pushing, requests);
+      progress.end();
+      answer(`${results}\n`);
+      requests = [];
+    } else if (command === "capabilities") {
+      answer(CAPABILITIES);
+    } else if (command === "option") {
+      const [name = "", value] = cutAt(rest, " ");
+      answer(`${setOption(options, name, value)}\n`);
+    } else if (line === "connect git-upload-pack") {
+      const path = await prepareMirror(await open.read(), named);
+      progress.end();
+      answer("\n");
+      return await serveFetch(path, env);
+    } else if (command === "connect") {
+      answer("fallback\n");
+    } else if (line === "list for-push") {
+      pushing = await openPush(open.write, named, { env, options });
+      progress.end();
+      answer(`${listRefs(pushing)}\n`);
+    } else if (command === "push") {
+      requests.push(parseRequest(rest));
+    } else {
+      throw new CorruptError(`git sent a line that is not known here: ${quote(line)}`);
+    }
+  }
+  return 0;
+}
+
+/** A push acts as the account that owns the repository, where that one is signed in and no other is asked for. */
+function opener(named: RepoName, env: Env, progress: Progress) {
+  const surface = {
+    signal: new AbortController().signal,
+    note: (text: string) => progress.note(`note: ${text}`),
+    progress: (text: string, done?: number, total?: number) => progress.show(text, done, total),
+  };
+  const isOffline = isOn(env.KNOTLESS_OFFLINE);
+  const as = env.KNOTLESS_ACCOUNT || undefined;
+  return {
+    read: () => openContexts({ as, offline: isOffline, refresh: !isOffline }, env, surface)("read"),
+    async write(): Promise<WriteContext> {
+      const online = { offline: false, refresh: true };
+      if (as !== undefined) return await openContexts({ ...online, as }, env, surface)("write");
+      const { identity, sessions } = await openContexts(online, env, surface)("machine");
+      const { did } = await identity.resolve(named.owner);
+      const isHere = (await sessions.list()).some((session) => session.did === did);
+      return await openContexts({ ...online, as: isHere ? did : undefined }, env, surface)("write");
+    },
+  };
+}
+
+function cutAt(text: string, separator: string): [string, string?] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function isOn(value: string | undefined): boolean {
+  return value !== undefined && value !== "" && value !== "0" && value !== "false";
+}

@@ -1,0 +1,191 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { WriteContext } from "../core/context.ts";
+import { CorruptError, KnotlessError, NotFoundError } from "../core/errors.ts";
+import { type RefUpdate, shortRef } from "../core/forge/moved.ts";
+import type { RepoName } from "../core/forge/names.ts";
+import { MOST_NEEDS } from "../core/forge/place_pack.ts";
+import { publish } from "../core/forge/publish.ts";
+import { openNewest, openWriting, peeledOf, type Writing } from "../core/forge/refs.ts";
+import type { Oid } from "../core/git/object.ts";
+import type { Received } from "../core/mirror/mirror.ts";
+import type { Env } from "./git.ts";
+import { toWire } from "./lines.ts";
+import type { Options } from "./options.ts";
+import { chooseHead, type Moved, planPush, refuseOthers, type Request } from "./plan.ts";
+import type { Resolved } from "./plan.ts";
+import {
+  findCutOff,
+  type Held,
+  openPushed,
+  packObjects,
+  type Pushed,
+  resolveSources,
+} from "./pushed.ts";
+
+/** A push from the repository at hand to one on the network. */
+export interface Push {
+  readonly context: WriteContext;
+  readonly pushed: Pushed;
+  readonly options: Options;
+  readonly writing: Writing;
+  /** The refs as git was told of them. */
+  readonly listed: ReadonlyMap<string, Oid>;
+}
+
+/** Opens a push: both repositories must be of a kind that can be pushed to, and the one on the network yours. */
+export async function openPush(
+  open: () => Promise<WriteContext>,
+  named: RepoName,
+  { env, options }: { env: Env; options: Options },
+): Promise<Push> {
+  const pushed = await openPushed(env);
+  const context = await open();
+  const writing = await openExisting(context, named);
+  const listed = new Map([...writing.manifest.refs].map(([ref, { oid }]) => [ref, oid]));
+  return { context, pushed, options, writing, listed };
+}
+
+async function openExisting(context: WriteContext, named: RepoName): Promise<Writing> {
+  try {
+    return await openWriting(context, named);
+  } catch (error) {
+    if (!(error instanceof NotFoundError) || !("name" in named)) throw error;
+    throw new NotFoundError(error.message, {
+      code: error.code,
+      hint: { command: "repo create", args: { name: named.name } },
+    });
+  }
+}
+
+/** The lines that tell git the refs there are; HEAD is not among them, or `git push --mirror` would delete it. */
+export function listRefs({ listed }: Push): string {
+  return [...listed].map(([ref, oid]) => `${oid} ${toWire(ref)}\n`).join("");
+}
+
+/** Meets the requests that can be met, in one write, and gives the lines that tell git what became of each. */
+export async function push(pushing: Push, requests: readonly Request[]): Promise<string> {
+  const resolved = await resolveSources(pushing.pushed, requests);
+  const told = new Set<string>();
+  let { writing } = pushing;
+  for (let left = requests.length;; left--) {
+    const { updates, refused, moved } = await plan(pushing, writing, resolved);
+    for (const one of moved) {
+      if (!told.has(one.ref)) pushing.context.note(spellMoved(one));
+      told.add(one.ref);
+    }
+    if (updates.size === 0 || pushing.options.dryRun) return spellResults(requests, refused);
+    try {
+      await send(pushing, writing, [...updates.values()]);
+      return spellResults(requests, refused);
+    } catch (error) {
+      // Another writer was first: what it has not touched is tried again.
+      if (!isOvertaken(error) || left === 0) throw error;
+      writing = await openNewest(writing.repository);
+    }
+  }
+}
+
+function isOvertaken(error: unknown): boolean {
+  return error instanceof KnotlessError &&
+    ["conflict.branch_moved", "conflict.ref_names", "refused.current_branch"].includes(error.code);
+}
+
+async function plan(
+  { pushed, options, listed }: Push,
+  { repository, manifest, reading }: Writing,
+  resolved: readonly Resolved[],
+) {
+  const { atomic, leases } = options;
+  const { updates, refused, moved } = planPush(resolved, { manifest, listed, leases, atomic });
+  if (pushed.roots.length === 0 || updates.size === 0) return { updates, refused, moved };
+  const held = heldBy({ repository, manifest, reading });
+  const tips = newOids(updates.values());
+  const cut = await findCutOff(pushed, tips, held);
+  const sound = new Map(updates);
+  const unsound = new Map(refused);
+  for (const [target, { new: tip }] of updates) {
+    if (tip === undefined || !cut.has(tip)) continue;
+    sound.delete(target);
+    unsound.set(target, "shallow update not allowed");
+  }
+  return atomic && unsound.size > 0
+    ? { updates: new Map<string, RefUpdate>(), refused: refuseOthers(resolved, unsound), moved }
+    : { updates: sound, refused: unsound, moved };
+}
+
+function newOids(updates: Iterable<RefUpdate>): Oid[] {
+  return [...new Set([...updates].flatMap(({ new: oid }) => oid ?? []))];
+}
+
+function heldBy({ repository, manifest, reading }: Writing): Held {
+  const oids = [...new Set([...manifest.refs.values()].map(({ oid }) => oid))];
+  return { path: repository.mirror.path, tips: oids.filter((oid) => reading.objects.has(oid)) };
+}
+
+async function send(pushing: Push, writing: Writing, updates: readonly RefUpdate[]): Promise<void> {
+  const { context } = pushing;
+  const { repository, manifest, reading } = writing;
+  const file = join(repository.mirror.path, `push-${context.tid()}.pack`);
+  try {
+    const tips = newOids(updates);
+    const received = tips.length === 0 ? undefined : await bring(pushing, writing, tips, file);
+    const objects = received?.reader ?? reading.objects;
+    const missing = tips.find((oid) => !objects.has(oid));
+    if (missing !== undefined) throw new CorruptError(`git did not pack ${missing}`);
+    const firstHead = chooseHead(manifest, updates);
+    const written = await publish(context, repository, manifest, {
+      updates: updates.map((update) => {
+        const peeled = update.new === undefined ? undefined : peeledOf(objects, update.new);
+        return { ...update, ...(peeled !== undefined && { peeled }) };
+      }),
+      firstHead,
+      received,
+    });
+    if (firstHead !== undefined && written.record.head === firstHead) {
+      context.note(`the default branch of ${repository.spelled} is now ${shortRef(firstHead)}`);
+    }
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+/** Packs what is new and has the mirror check it; undefined when every object is there already. */
+async function bring(
+  { pushed, options }: Push,
+  writing: Writing,
+  tips: readonly Oid[],
+  file: string,
+): Promise<Received | undefined> {
+  const { mirror } = writing.repository;
+  const held = heldBy(writing);
+  const isThin = held.tips.length > 0;
+  const first = { held, file, isThin, isHeard: options.progress };
+  const whole = { ...first, isThin: false, isHeard: false };
+  const { objects, isBulk } = await packObjects(pushed, tips, first);
+  if (objects === 0) return undefined;
+  // What many readers will fetch must not lean on much else.
+  if (isThin && isBulk) await packObjects(pushed, tips, whole);
+  const received = await mirror.receive(file, tips);
+  if (received.needs.length <= MOST_NEEDS) return received;
+  await mirror.discard(received);
+  await packObjects(pushed, tips, whole);
+  return await mirror.receive(file, tips);
+}
+
+function spellMoved({ ref, old, now }: Moved): string {
+  if (old === undefined) return `${ref} exists: it is at ${now}`;
+  return now === undefined
+    ? `${ref} is gone: it was ${old}`
+    : `${ref} moved: it was ${old}, it is now ${now}`;
+}
+
+function spellResults(
+  requests: readonly Request[],
+  refused: ReadonlyMap<string, string>,
+): string {
+  return requests.map(({ target }) => {
+    const why = refused.get(target);
+    return why === undefined ? `ok ${target}\n` : `error ${target} ${toWire(why)}\n`;
+  }).join("");
+}
