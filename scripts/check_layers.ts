@@ -104,7 +104,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "@atproto/": ["core/atproto"],
   "@modelcontextprotocol/sdk": ["mcp"],
   "@std/cli": ["cli"],
-  "isomorphic-git": ["core/git"],
+  "isomorphic-git": ["core/forge/smart_http.ts"],
   "msgpackr": ["core/mirror"],
   "zod": ["core/command.ts", "core/commands", "core/params.ts"],
 };
