@@ -115,8 +115,8 @@ export function openWorld(globals: Globals, env: Env): (surface: Surface) => Ope
       writing: write,
       machine: openMachine(surface, env, folders),
     });
-    const openers = { read, write, machine };
-    return async (kind) => await openers[kind]();
+    const openers: { [K in Kind]: () => Promise<Contexts[K]> } = { read, write, machine };
+    return (kind) => openers[kind]();
   };
 }
 
