@@ -66,16 +66,28 @@ export function applyUpdates(
       });
     }
   }
+  checkNames(next, updates);
+  return next;
+}
+
+/** Asks of folders, not of every other name: a first push may bring tens of thousands. */
+function checkNames(refs: ReadonlyMap<string, unknown>, updates: readonly RefUpdate[]): void {
+  const inFolder = new Map<string, string>();
+  for (const name of refs.keys()) {
+    for (const folder of foldersOf(name)) inFolder.set(folder, name);
+  }
   for (const { ref, new: made } of updates) {
     if (made === undefined) continue;
-    const clash = [...next.keys()].find((other) =>
-      other.startsWith(`${ref}/`) || ref.startsWith(`${other}/`)
-    );
+    const clash = inFolder.get(ref) ?? foldersOf(ref).find((folder) => refs.has(folder));
     if (clash !== undefined) {
       throw new ConflictError(`${shortRef(ref)} and ${shortRef(clash)} cannot both exist`, {
         code: "conflict.ref_names",
       });
     }
   }
-  return next;
+}
+
+function foldersOf(name: string): string[] {
+  const parts = name.split("/");
+  return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join("/"));
 }
