@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { type BlobRef, ID, type Pack, type Refs } from "../atproto/lexicons.gen.ts";
 import type { WriteContext } from "../context.ts";
 import type { Oid } from "../git/object.ts";
-import { combinePacks } from "../git/write_pack.ts";
+import { combinePacks } from "../git/combine.ts";
 import { packHeader } from "../git/pack_scan.ts";
 import { TAIL_BYTES, tailBytes } from "../mirror/manifest.ts";
 import type { Received } from "../mirror/mirror.ts";
