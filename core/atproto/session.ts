@@ -1,3 +1,11 @@
+import { AuthError, KnotlessError, NotFoundError, RemoteError } from "../errors.ts";
+import { withLock } from "../lock.ts";
+import { ask, pause } from "./http.ts";
+import type { Account, Identity } from "./identity.ts";
+import { createSession, deleteSession, expiryOf, refreshSession } from "./password.ts";
+import type { Visitor } from "./redirect.ts";
+import { openSessionStore, type StoredSession } from "./session_store.ts";
+import { openSigner, type Signer } from "./signer.ts";
 import type { Did } from "./syntax.ts";
 
 /** Sends requests as an account. */
@@ -9,4 +17,267 @@ export interface Authorized {
    * refused for that alone. Throws an AuthError when the login has ended.
    */
   fetch(path: string, init?: RequestInit): Promise<Response>;
+}
+
+/** A login on this machine, without its secrets. */
+export interface SessionInfo {
+  readonly did: Did;
+  readonly handle: string;
+  readonly pds: string;
+  readonly kind: "oauth" | "password";
+  readonly scopes: readonly string[];
+  /** Scopes that were asked for and not granted. */
+  readonly missing: readonly string[];
+  /** When it ends unless it is used before, ISO 8601; absent when the PDS does not say. */
+  readonly expiresAt?: string;
+  /** The file that holds it. */
+  readonly path: string;
+  readonly ended: boolean;
+}
+
+/** The logins of this machine. */
+export interface Sessions {
+  list(): Promise<SessionInfo[]>;
+  /** The login to act as, and why that one: `as` is a handle or DID; undefined when nobody is signed in. */
+  choose(as?: string): Promise<{ info: SessionInfo; why: string } | undefined>;
+  authorized(did: Did): Promise<Authorized>;
+  /** Asks the PDS whether it still takes the login; `unchecked` when it cannot be heard. */
+  check(did: Did): Promise<"ok" | "ended" | "unchecked">;
+  loginWithPassword(account: Account, password: string): Promise<SessionInfo>;
+  loginWithBrowser(account: Account, visitor: Visitor): Promise<SessionInfo>;
+  /** Makes it the account to act as. */
+  switchTo(did: Did): Promise<SessionInfo>;
+  /** Forgets the login, and asks the PDS to: false when the PDS could not be told. */
+  logout(did: Did): Promise<boolean>;
+}
+
+/** What logins need. */
+export interface SessionsOptions {
+  /** The folder they are kept in. */
+  readonly dir: string;
+  readonly identity: Identity;
+  readonly fetch: typeof fetch;
+  readonly now: () => Date;
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  /** Whether the network is one of this machine, in plain http. */
+  readonly loopback: boolean;
+}
+
+/** Before its end by the clock, so that it does not end on its way. */
+const EARLY_MS = 30_000;
+/** How long another process that refreshed without our lock may take to write. */
+const SECOND_LOOKS_MS = [25, 50, 100] as const;
+
+/** Opens the logins of this machine. */
+export function openSessions(options: SessionsOptions): Sessions {
+  const { dir, now, signal } = options;
+  const store = openSessionStore(dir);
+  // A refresh that was sent must be heard out, or its answer, the only key there is now, is lost.
+  const sending = { ...options, signal: new AbortController().signal };
+
+  const locked = <T>(did: Did, work: () => Promise<T>) =>
+    withLock(store.lockPath(did), signal, work);
+
+  function inform(session: StoredSession): SessionInfo {
+    const { did, handle, pds, kind, scopes, missing, ended = false } = session;
+    const expiry = kind === "password" ? expiryOf(session.refreshJwt) : undefined;
+    return {
+      did,
+      handle,
+      pds,
+      kind,
+      scopes,
+      missing,
+      ...(expiry !== undefined && { expiresAt: isoSeconds(expiry) }),
+      path: store.path(did),
+      ended,
+    };
+  }
+
+  async function read(did: Did): Promise<StoredSession> {
+    const session = await store.read(did);
+    if (session === undefined) {
+      throw new AuthError("none", `${did} is not signed in on this machine`);
+    }
+    if (session.ended) throw endedError(session);
+    return session;
+  }
+
+  /** The login after `stale`: another process's where one has refreshed it, else refreshed here and on disk. */
+  async function refresh(stale: StoredSession): Promise<StoredSession> {
+    return await locked(stale.did, async () => {
+      const session = await read(stale.did);
+      if (tokenOf(session) !== tokenOf(stale)) return session;
+      const next = await refreshOne(session);
+      if (next !== "ended") return next;
+      for (const wait of SECOND_LOOKS_MS) {
+        await pause(wait, signal);
+        const again = await read(stale.did);
+        if (tokenOf(again) !== tokenOf(stale)) return again;
+      }
+      await store.write({ ...session, ended: true });
+      throw endedError(session);
+    });
+  }
+
+  async function refreshOne(session: StoredSession): Promise<StoredSession | "ended"> {
+    try {
+      if (session.kind === "password") {
+        const next = await refreshSession(session, sending);
+        if (next !== "ended") await store.write(next);
+        return next;
+      }
+      const { refreshBrowserSession } = await import("./oauth.ts");
+      return await refreshBrowserSession(session, sending, store.write);
+    } catch (error) {
+      if (!(error instanceof RemoteError) || error.code.startsWith("remote.rate")) throw error;
+      // Whatever the request was for has not been sent.
+      const { message, host, status, retryable } = error;
+      const code = error.code === "remote" ? undefined : "remote.unreachable";
+      throw new RemoteError(message, { host, status, retryable, code, cause: error });
+    }
+  }
+
+  async function authorized(did: Did): Promise<Authorized> {
+    let held = await read(did);
+    let signer: Promise<Signer> | undefined;
+    const send = async (path: string, init: RequestInit) => {
+      signer ??= openSigner(held, { ...options, store });
+      return await (await signer)(held, new URL(path, held.pds), init);
+    };
+    return {
+      did,
+      pds: held.pds,
+      async fetch(path, init = {}) {
+        if (expiryOfTokens(held) - EARLY_MS < now().getTime()) held = await refresh(held);
+        const response = await send(path, init);
+        if (!await isExpired(response)) return response;
+        await response.body?.cancel();
+        held = await refresh(held);
+        return await send(path, init);
+      },
+    };
+  }
+
+  /** Keeps a fresh login, makes it the default, and ends the one that it replaces. */
+  async function keep(session: StoredSession): Promise<SessionInfo> {
+    await locked(session.did, async () => {
+      const before = await store.read(session.did);
+      await store.write(session);
+      if (before !== undefined) await revoke(before);
+    });
+    await store.writeDefault(session.did);
+    return inform(session);
+  }
+
+  async function revoke(session: StoredSession): Promise<boolean> {
+    try {
+      const hurried = { ...options, timeoutMs: Math.min(options.timeoutMs, 5000) };
+      if (session.kind === "password") await deleteSession(session, hurried);
+      else await (await import("./oauth.ts")).revokeBrowserSession(session, hurried);
+      return true;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof KnotlessError) return false;
+      throw error;
+    }
+  }
+
+  return {
+    list: async () => (await store.readAll()).map(inform),
+
+    async choose(as) {
+      const infos = (await store.readAll()).map(inform);
+      if (as !== undefined) {
+        const actor = as.replace(/^@/, "").toLowerCase();
+        const info = infos.find(({ did, handle }) => did === as || handle === actor);
+        if (info !== undefined) return { info, why: "it was asked for" };
+        throw new AuthError("none", `${as} is not signed in on this machine`);
+      }
+      const chosen = await store.readDefault();
+      const info = infos.find(({ did }) => did === chosen);
+      if (info !== undefined) return { info, why: "it is the default" };
+      const [only, second] = infos;
+      if (only === undefined) return undefined;
+      if (second === undefined) return { info: only, why: "it is the only one" };
+      throw new AuthError(
+        "none",
+        `several accounts are signed in and none is the default: ${
+          infos.map(({ handle }) => handle).join(", ")
+        }`,
+        { hint: { command: "login switch", args: { handle: only.handle } } },
+      );
+    },
+
+    authorized,
+
+    async check(did) {
+      try {
+        const { fetch, pds } = await authorized(did);
+        const url = new URL("/xrpc/com.atproto.server.getSession", pds);
+        const send: typeof globalThis.fetch = (_, init) => fetch(url.pathname, init);
+        const { status } = await ask(url, { ...options, fetch: send, maxBytes: 100_000 });
+        return status === 200 ? "ok" : status === 401 ? "ended" : "unchecked";
+      } catch (error) {
+        if (error instanceof AuthError) return "ended";
+        if (error instanceof RemoteError) return "unchecked";
+        throw error;
+      }
+    },
+
+    async loginWithPassword(account, password) {
+      return await keep(await createSession(account, password, options));
+    },
+
+    async loginWithBrowser(account, visitor) {
+      const { createBrowserSession } = await import("./oauth.ts");
+      return await keep(await createBrowserSession(account, visitor, options));
+    },
+
+    async switchTo(did) {
+      const session = await store.read(did);
+      if (session === undefined) throw new NotFoundError(`${did} is not signed in on this machine`);
+      await store.writeDefault(did);
+      return inform(session);
+    },
+
+    logout: (did) =>
+      locked(did, async () => {
+        const session = await store.read(did);
+        await store.remove(did);
+        if (await store.readDefault() === did) await store.writeDefault(undefined);
+        return session === undefined || await revoke(session);
+      }),
+  };
+}
+
+function tokenOf(session: StoredSession): string {
+  return session.kind === "password" ? session.accessJwt : session.tokenSet.access_token;
+}
+
+/** When the access token ends; a token that does not say is used until it is refused. */
+function expiryOfTokens(session: StoredSession): number {
+  const expiry = session.kind === "password"
+    ? expiryOf(session.accessJwt)
+    : Date.parse(session.tokenSet.expires_at);
+  return expiry ?? Infinity;
+}
+
+/** True when the PDS refused a request only because its token has ended. */
+async function isExpired(response: Response): Promise<boolean> {
+  if (response.status !== 400 && response.status !== 401) return false;
+  if (response.headers.get("www-authenticate")?.includes('error="invalid_token"')) return true;
+  const body: unknown = await response.clone().json().catch(() => undefined);
+  return typeof body === "object" && body !== null && "error" in body &&
+    (body.error === "ExpiredToken" || body.error === "InvalidToken");
+}
+
+function endedError({ handle }: StoredSession): AuthError {
+  return new AuthError("ended", `the login of ${handle} has ended`);
+}
+
+function isoSeconds(time: number): string {
+  return new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -1,0 +1,141 @@
+import { chmod, mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { isMissing, readText, writeAtomic } from "../files.ts";
+import { isObject, type JsonObject } from "./json.ts";
+import { type Did, isDid } from "./syntax.ts";
+
+/** What is kept of every login. */
+interface Kept {
+  readonly did: Did;
+  /** As it was when they signed in. */
+  readonly handle: string;
+  readonly pds: string;
+  /** What the login may do. */
+  readonly scopes: readonly string[];
+  /** What was asked for and not granted. */
+  readonly missing: readonly string[];
+  /** True once the PDS has said that it takes it no more. */
+  readonly ended?: boolean;
+}
+
+/** A login with a password. */
+export interface PasswordSession extends Kept {
+  readonly kind: "password";
+  readonly accessJwt: string;
+  readonly refreshJwt: string;
+}
+
+/** A login through the browser. */
+export interface BrowserSession extends Kept {
+  readonly kind: "oauth";
+  /** The client that it was granted to: its scopes are part of its name. */
+  readonly clientId: string;
+  readonly dpopJwk: JsonObject;
+  readonly authMethod: JsonObject;
+  readonly tokenSet: JsonObject & {
+    readonly access_token: string;
+    readonly refresh_token: string;
+    readonly expires_at: string;
+  };
+}
+
+export type StoredSession = PasswordSession | BrowserSession;
+
+/** The logins of this machine: one file each, readable by their user alone. */
+export interface SessionStore {
+  read(did: Did): Promise<StoredSession | undefined>;
+  readAll(): Promise<StoredSession[]>;
+  /** Returns once the file is on disk. */
+  write(session: StoredSession): Promise<void>;
+  remove(did: Did): Promise<void>;
+  /** The account that commands act as where nobody says otherwise. */
+  readDefault(): Promise<Did | undefined>;
+  writeDefault(did: Did | undefined): Promise<void>;
+  /** The last nonce that the account's PDS gave out for proofs. */
+  readNonce(did: Did): Promise<string | undefined>;
+  writeNonce(did: Did, nonce: string): Promise<void>;
+  path(did: Did): string;
+  /** The lock under which the login of an account changes. */
+  lockPath(did: Did): string;
+}
+
+/** Opens the logins kept in a folder, which is made when first written to. */
+export function openSessionStore(dir: string): SessionStore {
+  let writes = 0;
+  const named = (did: Did, ending: string) => join(dir, `${did.replaceAll(":", "_")}.${ending}`);
+  const path = (did: Did) => named(did, "json");
+
+  async function put(file: string, text: string): Promise<void> {
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    await chmod(dir, 0o700);
+    await writeAtomic(file, text, { mode: 0o600, unique: `${process.pid}.${writes++}` });
+  }
+
+  return {
+    path,
+    lockPath: (did) => named(did, "lock"),
+    read: async (did) => parseSession(await readText(path(did))),
+
+    async readAll() {
+      const files = await readdir(dir).catch((error: unknown) => {
+        if (isMissing(error)) return [];
+        throw error;
+      });
+      const texts = files.filter((file) => file.startsWith("did_") && file.endsWith(".json"))
+        .map((file) => readText(join(dir, file)));
+      const sessions = (await Promise.all(texts)).map(parseSession);
+      return sessions.filter((session) => session !== undefined)
+        .sort((a, b) => a.handle < b.handle || (a.handle === b.handle && a.did < b.did) ? -1 : 1);
+    },
+
+    write: (session) => put(path(session.did), JSON.stringify(session)),
+
+    async remove(did) {
+      await rm(path(did), { force: true });
+      await rm(named(did, "nonce"), { force: true });
+    },
+
+    async readDefault() {
+      const text = (await readText(join(dir, "default")))?.trim() ?? "";
+      return isDid(text) ? text : undefined;
+    },
+
+    async writeDefault(did) {
+      if (did === undefined) await rm(join(dir, "default"), { force: true });
+      else await put(join(dir, "default"), `${did}\n`);
+    },
+
+    readNonce: (did) => readText(named(did, "nonce")),
+
+    async writeNonce(did, nonce) {
+      try {
+        await put(named(did, "nonce"), nonce);
+      } catch {
+        // Without it the next request only has to be sent twice.
+      }
+    },
+  };
+}
+
+function parseSession(text: string | undefined): StoredSession | undefined {
+  try {
+    const session: unknown = JSON.parse(text ?? "null");
+    return isSession(session) ? session : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isSession(value: unknown): value is StoredSession {
+  if (!isObject(value) || !isDid(String(value["did"]))) return false;
+  const isText = (from: JsonObject, ...keys: string[]) =>
+    keys.every((key) => typeof from[key] === "string");
+  if (!isText(value, "handle", "pds") || !URL.canParse(String(value["pds"]))) return false;
+  if (!Array.isArray(value["scopes"]) || !Array.isArray(value["missing"])) return false;
+  if (value["kind"] === "password") return isText(value, "accessJwt", "refreshJwt");
+  const tokens = value["tokenSet"];
+  return value["kind"] === "oauth" && isText(value, "clientId") && isObject(value["dpopJwk"]) &&
+    isObject(value["authMethod"]) && isObject(tokens) &&
+    isText(tokens, "access_token", "refresh_token", "expires_at");
+}
