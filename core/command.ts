@@ -27,7 +27,7 @@ interface Words {
   readonly examples: readonly Example[];
   /** Old names, still answered, not listed. */
   readonly aliases?: readonly string[];
-  /** For a write that takes away or overwrites what cannot be had back by another call. */
+  /** For a write that takes away what others may rely on: an assistant may ask before it. */
   readonly destructive?: true;
 }
 

@@ -42,7 +42,7 @@ export interface Fact {
   readonly details?: string;
   /** What `undo` does, where there is one. */
   readonly undo?: string;
-  /** True for a write that takes away or overwrites what cannot be had back by another call. */
+  /** True for a write that takes away what others may rely on: an assistant may ask before it. */
   readonly destructive?: boolean;
   readonly positionals: readonly string[];
   readonly aliases: readonly string[];

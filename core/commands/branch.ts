@@ -20,6 +20,7 @@ const remove = command({
   name: "branch delete",
   summary: "Delete a branch",
   kind: "write",
+  destructive: true,
   params: () => ({ repo: repo(), name: branchName("the branch") }),
   positionals: ["repo", "name"],
   examples: [{ line: "branch delete alice.test/app topic", says: "delete it" }],

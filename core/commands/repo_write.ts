@@ -116,6 +116,7 @@ const remove = command({
   summary: "Delete a repository and everything in it",
   details: "This cannot be undone, but by pushing it again from a clone.",
   kind: "write",
+  destructive: true,
   params: () => ({
     repo: repo(),
     confirm: z.string().max(100).describe("its name again, without the handle"),

@@ -29,6 +29,7 @@ const remove = command({
   name: "tag delete",
   summary: "Delete a tag",
   kind: "write",
+  destructive: true,
   params: () => ({ repo: repo(), name: tagName() }),
   positionals: ["repo", "name"],
   examples: [{ line: "tag delete alice.test/app v1.0", says: "delete it" }],

@@ -26,7 +26,7 @@ export const startup: Bench = async (binary) => {
     {
       name: "mcp, to initialize",
       command: [binary, "mcp"],
-      stdin: `${JSON.stringify(INITIALIZE)}\n`,
+      stdin: JSON.stringify(INITIALIZE),
     },
   ]);
   const floor = least.get("an empty program") ?? 0;
