@@ -1,5 +1,5 @@
 import type { WriteContext } from "../core/context.ts";
-import { CorruptError, quote, UsageError } from "../core/errors.ts";
+import { CorruptError, quote, RemoteError, UsageError } from "../core/errors.ts";
 import { parseRepoName, type RepoName } from "../core/forge/names.ts";
 import { openContexts } from "../core/open.ts";
 import type { Env } from "./git.ts";
@@ -10,6 +10,7 @@ import { listRefs, openPush, type Push, push } from "./push.ts";
 import { Progress, reportFatal } from "./report.ts";
 import { prepareMirror, serveFetch } from "./serve.ts";
 
+const PUSH_ADVICE = "push again: what has landed is not sent twice";
 const CAPABILITIES = "connect\npush\noption\nobject-format\n\n";
 
 /** Serves git as the remote helper of knotless:// URLs, on stdin and stdout, and gives the exit status. */
@@ -38,7 +39,7 @@ async function converse(named: RepoName, env: Env): Promise<number> {
     if (command === "") {
       // Without requests an empty line is git's farewell.
       if (pushing === undefined || requests.length === 0) return 0;
-      const results = await push(pushing, requests);
+      const results = await advised(push(pushing, requests), PUSH_ADVICE);
       progress.end();
       answer(`${results}\n`);
       requests = [];
@@ -48,14 +49,17 @@ async function converse(named: RepoName, env: Env): Promise<number> {
       const [name = "", value] = cutAt(rest, " ");
       answer(`${setOption(options, name, value)}\n`);
     } else if (line === "connect git-upload-pack") {
-      const path = await prepareMirror(await open.read(), named);
+      const path = await advised(
+        prepareMirror(await open.read(), named),
+        "KNOTLESS_OFFLINE=1 reads from the copy on this machine, where there is one",
+      );
       progress.end();
       answer("\n");
       return await serveFetch(path, env);
     } else if (command === "connect") {
       answer("fallback\n");
     } else if (line === "list for-push") {
-      pushing = await openPush(open.write, named, { env, options });
+      pushing = await advised(openPush(open.write, named, { env, options }), PUSH_ADVICE);
       progress.end();
       answer(`${listRefs(pushing)}\n`);
     } else if (command === "push") {
@@ -65,6 +69,17 @@ async function converse(named: RepoName, env: Env): Promise<number> {
     }
   }
   return 0;
+}
+
+/** Says what to do about a network that failed, where nothing else is said. */
+async function advised<T>(work: Promise<T>, hint: string): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof RemoteError) || error.hint !== undefined) throw error;
+    const { message, host, status, retryable, code, facts, cause } = error;
+    throw new RemoteError(message, { host, status, retryable, code, facts, cause, hint });
+  }
 }
 
 /** A push acts as the account that owns the repository, where that one is signed in and no other is asked for. */
@@ -77,7 +92,7 @@ function opener(named: RepoName, env: Env, progress: Progress) {
   const isOffline = isOn(env.KNOTLESS_OFFLINE);
   const as = env.KNOTLESS_ACCOUNT || undefined;
   return {
-    read: () => openContexts({ as, offline: isOffline, refresh: !isOffline }, env, surface)("read"),
+    read: () => openContexts({ offline: isOffline, refresh: !isOffline }, env, surface)("read"),
     async write(): Promise<WriteContext> {
       const online = { offline: false, refresh: true };
       if (as !== undefined) return await openContexts({ ...online, as }, env, surface)("write");

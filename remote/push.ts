@@ -1,9 +1,8 @@
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { WriteContext } from "../core/context.ts";
 import { CorruptError, KnotlessError, NotFoundError } from "../core/errors.ts";
 import { type RefUpdate, shortRef } from "../core/forge/moved.ts";
 import type { RepoName } from "../core/forge/names.ts";
+import { withPackFile } from "../core/forge/pack_file.ts";
 import { MOST_NEEDS } from "../core/forge/place_pack.ts";
 import { publish } from "../core/forge/publish.ts";
 import { openNewest, openWriting, peeledOf, type Writing } from "../core/forge/refs.ts";
@@ -126,9 +125,8 @@ function heldBy({ repository, manifest, reading }: Writing): Held {
 async function send(pushing: Push, writing: Writing, updates: readonly RefUpdate[]): Promise<void> {
   const { context } = pushing;
   const { repository, manifest, reading } = writing;
-  const file = join(repository.mirror.path, `push-${context.tid()}.pack`);
-  try {
-    const tips = newOids(updates);
+  const tips = newOids(updates);
+  await withPackFile(context, repository.mirror, async (file) => {
     const received = tips.length === 0 ? undefined : await bring(pushing, writing, tips, file);
     const objects = received?.reader ?? reading.objects;
     const missing = tips.find((oid) => !objects.has(oid));
@@ -145,9 +143,7 @@ async function send(pushing: Push, writing: Writing, updates: readonly RefUpdate
     if (firstHead !== undefined && written.record.head === firstHead) {
       context.note(`the default branch of ${repository.spelled} is now ${shortRef(firstHead)}`);
     }
-  } finally {
-    await rm(file, { force: true });
-  }
+  });
 }
 
 /** Packs what is new and has the mirror check it; undefined when every object is there already. */

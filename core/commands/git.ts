@@ -10,8 +10,12 @@ import type { Machine, MachineContext } from "../context.ts";
 import { RefusedError, UsageError } from "../errors.ts";
 import { columns } from "../text.ts";
 
-/** The names under which the one program is another, and the word that stands for each where there are no links. */
-const NAMES = { "git-remote-knotless": "remote-helper", "knotless-mcp": "mcp" } as const;
+/** The names of the one program, and the words that stand for each where it is not linked. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  "knotless": [],
+  "knotless-mcp": ["mcp"],
+  "git-remote-knotless": ["remote-helper"],
+};
 const MARK = "# Made by knotless git setup.";
 const KEY = "protocol.knotless.allow";
 
@@ -26,7 +30,7 @@ const setup = command({
   name: "git setup",
   summary: "Make git take knotless:// URLs",
   details:
-    "Links git-remote-knotless and knotless-mcp to this program, in its own folder if that is on PATH, else in ~/.local/bin. What is there already and is not of knotless is left alone.",
+    "Links git-remote-knotless, knotless-mcp and knotless itself to this program, in its own folder if that is on PATH, else in ~/.local/bin. What is there already and is not of knotless is left alone.",
   kind: "machine",
   params: () => ({
     print: z.boolean().default(false).describe("only say what would be done"),
@@ -41,9 +45,16 @@ const setup = command({
   async run(context, { print, dir, submodules }) {
     const { machine } = context;
     const folder = dir === undefined ? await chooseFolder(machine) : resolve(dir);
+    const wanted = Object.entries(NAMES)
+      .map(([name, words]) => linkAt(machine, join(folder, name), words))
+      .filter(({ path }) => path !== machine.program[0]);
+    // All are looked at before one is made.
+    const states = await Promise.all(wanted.map(stateOf));
     const links: Step[] = [];
-    for (const [name, word] of Object.entries(NAMES)) {
-      links.push(await link(machine, join(folder, name), word, print));
+    for (const [index, link] of wanted.entries()) {
+      const state = states[index] === "there" ? "there" : print ? "wanted" : "made";
+      if (state === "made") await make(link);
+      links.push({ what: link.path, value: machine.program.join(" "), state });
     }
     const config = await allowSubmodules(context, submodules, print);
     if (!await isOnPath(machine, folder)) {
@@ -56,8 +67,9 @@ const setup = command({
 });
 
 async function chooseFolder(machine: Machine): Promise<string> {
-  const own = dirname(machine.program[0] ?? "");
-  if (await isOnPath(machine, own)) return own;
+  const [program = "", ...rest] = machine.program;
+  // A runtime's folder is not ours to put things in.
+  if (rest.length === 0 && await isOnPath(machine, dirname(program))) return dirname(program);
   const { HOME } = machine.env;
   if (!HOME) throw new UsageError("HOME is not set, so there is no ~/.local/bin: give --dir");
   return join(HOME, ".local", "bin");
@@ -76,14 +88,20 @@ async function settle(path: string): Promise<string> {
   return await realpath(path).catch(() => resolve(path));
 }
 
-async function link(
-  { program }: Machine,
-  path: string,
-  word: string,
-  isPrint: boolean,
-): Promise<Step> {
+/** A name to be: a link to the program, or a script where that is a runtime and its arguments. */
+interface Link {
+  readonly path: string;
+  readonly target: string;
+  readonly script: string | undefined;
+}
+
+function linkAt({ program }: Machine, path: string, words: readonly string[]): Link {
   const [target = "", ...rest] = program;
-  const script = rest.length === 0 ? undefined : spellScript([...program, word]);
+  const script = rest.length === 0 ? undefined : spellScript([...program, ...words]);
+  return { path, target, script };
+}
+
+async function stateOf({ path, target, script }: Link): Promise<"there" | "wanted"> {
   const there = await find(path);
   if (there !== undefined && !there.isOurs) {
     throw new RefusedError(`${path} is there and not of knotless: it is left alone`, {
@@ -91,9 +109,10 @@ async function link(
       hint: "move it away, or give another folder with --dir",
     });
   }
-  const step = { what: path, value: program.join(" ") };
-  if (there?.holds === (script ?? target)) return { ...step, state: "there" };
-  if (isPrint) return { ...step, state: "wanted" };
+  return there?.holds === (script ?? target) ? "there" : "wanted";
+}
+
+async function make({ path, target, script }: Link): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const fresh = `${path}.new`;
   await rm(fresh, { force: true });
@@ -103,7 +122,6 @@ async function link(
     await chmod(fresh, 0o755);
   }
   await rename(fresh, path);
-  return { ...step, state: "made" };
 }
 
 /** What is at the path: where a link leads, or what a script says, and whether it came from here. */

@@ -76,6 +76,7 @@ export async function publish(
           return now;
         }
         if (attempt === TRIES) {
+          if (error.code === "remote.doubt") throw error;
           throw new ConflictError(`${repository.spelled} is being written to by others`, {
             code: "conflict.busy",
             cause: error,

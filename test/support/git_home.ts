@@ -1,0 +1,116 @@
+/** One person's machine with git on it, which runs the remote helper: the binary's, or the source's when there is none. */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Account } from "../../scripts/sandbox/state.ts";
+import type { Contexts, Kind } from "../../core/context.ts";
+import { createRepository, type Creation } from "../../core/forge/create.ts";
+import type { Repository } from "../../core/forge/repository.ts";
+import { openContexts } from "../../core/open.ts";
+import type { Network } from "./network.ts";
+
+/** What came of a git command. */
+export interface Ended {
+  readonly status: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface GitHome extends AsyncDisposable {
+  readonly account: Account;
+  readonly dir: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Runs git in a folder below `dir`. */
+  git(where: string, ...args: string[]): Promise<Ended>;
+  /** Runs git with more in its environment. */
+  gitWith(env: Record<string, string>, where: string, ...args: string[]): Promise<Ended>;
+  /** Runs git, which must succeed, and gives what it says without the last newline. */
+  ok(where: string, ...args: string[]): Promise<string>;
+  /** Opens a context on this machine, in this process. */
+  open<K extends Kind>(kind: K, as?: string): Promise<Contexts[K]>;
+  /** Makes a repository of the account and gives its URL. */
+  create(creation: Creation): Promise<{ url: string; repository: Repository }>;
+  login(account: Account): Promise<void>;
+}
+
+const main = fileURLToPath(new URL("../../main.ts", import.meta.url));
+
+/** Makes folders for an account of the network, logged in unless told otherwise. */
+export async function openGitHome(
+  network: Network,
+  { name = "user", account, login = true, env = {} }: {
+    name?: string;
+    account?: Account;
+    login?: boolean;
+    env?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<GitHome> {
+  const who = account ?? await network.createAccount(name);
+  const dir = await Deno.makeTempDir({ prefix: "knotless-git-" });
+  await placeHelper(join(dir, "bin"));
+  const all: Record<string, string> = {
+    PATH: `${join(dir, "bin")}:${Deno.env.get("PATH") ?? ""}`,
+    HOME: dir,
+    DENO_DIR: Deno.env.get("DENO_DIR") ?? join(Deno.env.get("HOME") ?? "", ".cache/deno"),
+    LC_ALL: "C",
+    TZ: "UTC",
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_CEILING_DIRECTORIES: dir,
+    GIT_AUTHOR_NAME: "Ann Author",
+    GIT_AUTHOR_EMAIL: "ann@author.test",
+    GIT_COMMITTER_NAME: "Carl Committer",
+    GIT_COMMITTER_EMAIL: "carl@committer.test",
+    ...network.env,
+    KNOTLESS_CONFIG_DIR: join(dir, "config"),
+    KNOTLESS_CACHE_DIR: join(dir, "cache"),
+    KNOTLESS_STATE_DIR: join(dir, "state"),
+    ...env,
+  };
+  await Deno.writeTextFile(join(dir, ".gitconfig"), "[init]\n\tdefaultBranch = main\n");
+  const surface = { signal: new AbortController().signal, note: () => {}, progress: () => {} };
+  const gitWith = async (more: Record<string, string>, where: string, ...args: string[]) => {
+    const { code, stdout, stderr } = await new Deno.Command("git", {
+      args,
+      cwd: join(dir, where),
+      env: { ...all, ...more },
+      clearEnv: true,
+    }).output();
+    const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+    return { status: code, out: out ?? "", err: err ?? "" };
+  };
+  const home: GitHome = {
+    account: who,
+    dir,
+    env: all,
+    gitWith,
+    git: (where, ...args) => gitWith({}, where, ...args),
+    async ok(where, ...args) {
+      const { status, out, err } = await gitWith({}, where, ...args);
+      if (status !== 0) throw new Error(`git ${args.join(" ")} ended with ${status}: ${err}`);
+      return out.replace(/\n$/, "");
+    },
+    open: (kind, as) => openContexts({ as, refresh: true }, all, surface)(kind),
+    async create(creation) {
+      const repository = await createRepository(await home.open("write", who.did), creation);
+      return { url: `knotless://${repository.spelled}`, repository };
+    },
+    async login({ did, password }) {
+      const { identity, sessions } = await home.open("machine");
+      await sessions.loginWithPassword(await identity.resolve(did), password);
+    },
+    async [Symbol.asyncDispose]() {
+      await Deno.remove(dir, { recursive: true });
+    },
+  };
+  if (login) await home.login(who);
+  return home;
+}
+
+async function placeHelper(bin: string): Promise<void> {
+  await Deno.mkdir(bin);
+  const path = join(bin, "git-remote-knotless");
+  const binary = Deno.env.get("KNOTLESS_BIN");
+  if (binary !== undefined) return await Deno.symlink(binary, path);
+  const words = [Deno.execPath(), "run", "-q", "-A", "--no-check", main, "remote-helper"];
+  await Deno.writeTextFile(path, `#!/bin/sh\nexec ${words.join(" ")} "$@"\n`, { mode: 0o755 });
+}
