@@ -6,7 +6,7 @@ const BLOCK = 16384;
 const WINDOWS = 4;
 
 /** A file read by position, through a few windows that are used again. */
-export class PositionedFile {
+export class PositionedFile implements Disposable {
   readonly size: number;
   readonly #fd: number;
   readonly #windows = new Map<number, Uint8Array>();
@@ -38,6 +38,11 @@ export class PositionedFile {
   close(): void {
     this.#windows.clear();
     closeSync(this.#fd);
+  }
+
+  /** Closes the file. */
+  [Symbol.dispose](): void {
+    this.close();
   }
 
   #window(block: number): Uint8Array {

@@ -1,13 +1,14 @@
 import { CorruptError, quote } from "../errors.ts";
-import { concat } from "./bytes.ts";
 import type { ByteCache } from "./cache.ts";
 import { applyDelta, DELTA_SIZES_BYTES, deltaSizes, tooLarge } from "./delta.ts";
 import { ENTRY_HEADER_BYTES, type EntryHeader, MAX_DEPTH, parseEntryHeader } from "./entry.ts";
+import { readData } from "./entry_data.ts";
 import { PositionedFile } from "./file.ts";
 import { type IdxChunk, PackIdx } from "./idx.ts";
-import { inflate, inflateStart, inflateThrough } from "./inflate.ts";
+import { inflateStart } from "./inflate.ts";
 import type { GitObject, ObjectKind, Oid } from "./object.ts";
 import { oidBytes } from "./oid.ts";
+import { PACK_HEADER, PACK_TRAILER, packHeader } from "./pack_scan.ts";
 
 /** What the packs of a store share. */
 export interface PackShare {
@@ -19,12 +20,6 @@ export interface PackShare {
   readObject(oid: Oid): GitObject | undefined;
   readInfo(oid: Oid): { kind: ObjectKind } | undefined;
 }
-
-const PACK_HEADER = 12;
-const TRAILER = 20;
-/** Objects above this are inflated piece by piece. */
-const LARGE = 16 << 20;
-const PIECE = 1 << 18;
 
 /** Ids of packs are below this: with offsets of 42 bits they make keys that numbers hold exactly. */
 export const MAX_PACKS = 2048;
@@ -42,7 +37,7 @@ export class Pack {
     this.#share = share;
     this.#key = id * 2 ** 42;
     this.#file = new PositionedFile(`${path}.pack`);
-    this.#end = this.#file.size - TRAILER;
+    this.#end = this.#file.size - PACK_TRAILER;
     try {
       this.idx = new PackIdx(`${path}.idx`, share.chunks, id);
       this.#checkHeader(path);
@@ -154,21 +149,7 @@ export class Pack {
 
   #inflate(at: number, size: number): Uint8Array {
     if (size > this.#share.objectBytes) throw tooLarge(size, this.#share.objectBytes);
-    if (size <= LARGE) {
-      const likely = Math.min(size + (size >>> 9) + 64, this.#end - at);
-      const found = inflate(this.#file.view(at, likely), 0, size);
-      if (found !== undefined) return found.bytes;
-    }
-    const parts: Uint8Array[] = [];
-    const pieces = (): Uint8Array | undefined => {
-      const piece = this.#file.view(at, Math.min(PIECE, this.#end - at));
-      at += piece.length;
-      return piece.length === 0 ? undefined : piece;
-    };
-    if (inflateThrough(pieces, size, (piece) => parts.push(piece.slice())) === undefined) {
-      throw new CorruptError("an object in a pack is cut short");
-    }
-    return concat(parts);
+    return readData(this.#file, at, this.#end, size).bytes;
   }
 
   #keep(at: number, object: GitObject): void {
@@ -176,18 +157,8 @@ export class Pack {
   }
 }
 
-/** Reads the header of a pack: its version and how many objects it says it has. */
-export function packHeader(bytes: Uint8Array): { version: number; objects: number } {
-  if (bytes.length < PACK_HEADER) throw new CorruptError("a pack is cut short");
-  const view = new DataView(bytes.buffer, bytes.byteOffset, PACK_HEADER);
-  const version = view.getUint32(4);
-  if (view.getUint32(0) !== 0x5041434b || version < 2 || version > 3) {
-    throw new CorruptError("this is not a pack of version 2 or 3");
-  }
-  return { version, objects: view.getUint32(8) };
-}
-
-function missingBase(oid: Oid): CorruptError {
+/** The error for a delta whose base is nowhere. */
+export function missingBase(oid: Oid): CorruptError {
   return new CorruptError(`the base ${oid} of a delta is missing`, {
     code: "corrupt.missing",
     facts: { oid },

@@ -26,7 +26,7 @@ function whyNotPath(path: Uint8Array): string | undefined {
 }
 
 /** Tells whether a file system of Windows or macOS could take the name for `.git`. */
-function isDotGit(name: string): boolean {
+export function isDotGit(name: string): boolean {
   return /^\.git$/i.test(name.replace(HFS_IGNORED, "")) ||
     name.split("\\").some((part) => /^(\.git|git~1)[ .]*(:|$)/i.test(part));
 }

@@ -1,0 +1,127 @@
+import { crc32 } from "node:zlib";
+import { CorruptError } from "../errors.ts";
+import { deltaSizes, tooLarge } from "./delta.ts";
+import { ENTRY_HEADER_BYTES, type EntryHeader, parseEntryHeader } from "./entry.ts";
+import { LARGE, readData, streamData } from "./entry_data.ts";
+import type { PositionedFile } from "./file.ts";
+import { startObjectHash } from "./hash.ts";
+import type { ObjectKind, Oid } from "./object.ts";
+import { PACK_HEADER, PACK_TRAILER } from "./pack_scan.ts";
+import { tooMuch } from "./pack_receive.ts";
+import { NONE, PackTable } from "./pack_table.ts";
+
+/** Bounds on what indexing a pack may take. */
+export interface PackLimits {
+  /** The size of an object. */
+  readonly objectBytes: number;
+  /** The size of the pack, and that of all its objects together. */
+  readonly totalBytes: number;
+  readonly objects: number;
+  /** The length of a chain of deltas. */
+  readonly depth: number;
+}
+
+/** What is done with each object as it is made. */
+export interface Taker {
+  /** Checks a whole object; gives its oid. */
+  take(kind: ObjectKind, bytes: Uint8Array): Oid;
+  /** Tells whether an object is held already, so that its content must be compared. */
+  isHeld(oid: Oid): boolean;
+}
+
+const PIECE = 1 << 20;
+/** Deltas are kept for the second pass up to this many bytes. */
+const KEPT = 24 << 20;
+
+/** What the first pass over a pack found. */
+export interface ParsedPack {
+  readonly table: PackTable;
+  /** The entries that are deltas on an object named, by its oid. */
+  readonly named: Map<Oid, number[]>;
+  /** Deltas that were small enough to keep. */
+  readonly deltas: Map<number, Uint8Array>;
+}
+
+/** Goes through the entries of a pack: identifies the whole objects, and notes which deltas are made on what. Gives control back after each. */
+export function* parsePack(
+  file: PositionedFile,
+  count: number,
+  limits: PackLimits,
+  taker: Taker,
+): Generator<number, ParsedPack> {
+  const table = new PackTable(count);
+  const named = new Map<Oid, number[]>();
+  const deltas = new Map<number, Uint8Array>();
+  const end = file.size - PACK_TRAILER;
+  let at = PACK_HEADER;
+  let total = 0;
+  let kept = 0;
+  for (let entry = 0; entry < count; entry++) {
+    const start = file.view(at, Math.min(ENTRY_HEADER_BYTES, end - at));
+    const header = parseEntryHeader(start, 0);
+    const { kind, size, length } = header;
+    if (size > limits.objectBytes) throw tooLarge(size, limits.objectBytes);
+    table.offsets[entry] = at;
+    table.headerLengths[entry] = length;
+    table.sizes[entry] = size;
+    let consumed: number;
+    if (kind === "blob" && size > LARGE) {
+      const hash = startObjectHash(kind, size);
+      consumed = streamData(file, at + length, end, size, (piece) => hash.update(piece));
+      const oid = hash.digest("hex");
+      if (taker.isHeld(oid)) taker.take(kind, readData(file, at + length, end, size).bytes);
+      table.identify(entry, kind, oid);
+      total += size;
+    } else {
+      const found = readData(file, at + length, end, size);
+      consumed = found.consumed;
+      total += size;
+      if (kind !== undefined) {
+        table.identify(entry, kind, taker.take(kind, found.bytes));
+      } else {
+        const { result } = deltaSizes(found.bytes);
+        if (result > limits.objectBytes) throw tooLarge(result, limits.objectBytes);
+        total += result;
+        noteBase(table, named, entry, header);
+        if (kept + size <= KEPT) {
+          kept += size;
+          deltas.set(entry, found.bytes);
+        }
+      }
+    }
+    if (total > limits.totalBytes) throw tooMuch(`inflates to over ${limits.totalBytes} bytes`);
+    table.crcs[entry] = checksum(file, at, at + length + consumed);
+    at += length + consumed;
+    yield size;
+  }
+  table.offsets[count] = at;
+  if (at !== end) throw new CorruptError("a pack has bytes after its last object");
+  return { table, named, deltas };
+}
+
+function noteBase(
+  table: PackTable,
+  named: Map<Oid, number[]>,
+  entry: number,
+  { base, distance = 0 }: EntryHeader,
+): void {
+  if (base !== undefined) {
+    const others = named.get(base);
+    if (others === undefined) named.set(base, [entry]);
+    else others.push(entry);
+    return;
+  }
+  const found = table.entryAt((table.offsets[entry] ?? 0) - distance, entry);
+  if (found === NONE) throw new CorruptError("a delta has no base where it says");
+  table.bases[entry] = found;
+  table.nextChild[entry] = table.firstChild[found] ?? NONE;
+  table.firstChild[found] = entry;
+}
+
+function checksum(file: PositionedFile, start: number, end: number): number {
+  let crc = 0;
+  for (let at = start; at < end; at += PIECE) {
+    crc = crc32(file.view(at, Math.min(PIECE, end - at)), crc);
+  }
+  return crc;
+}
