@@ -84,6 +84,15 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     "core/text.ts",
     "core/version.ts",
   ],
+  // The logins of this machine are no matter of the forge.
+  "core/commands/login.ts": [
+    "core/atproto",
+    "core/command.ts",
+    "core/context.ts",
+    "core/errors.ts",
+    "core/params.ts",
+    "core/text.ts",
+  ],
   "core/forge": [
     "core/atproto",
     "core/context.ts",

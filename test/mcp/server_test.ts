@@ -122,14 +122,6 @@ describe("the MCP server", () => {
     assertEquals(error.code, -32601);
   });
 
-  it("tells how far a call has come when the client asks", async () => {
-    const told: unknown[] = [];
-    await server.callTool({ name: "wait", arguments: { ms: 1 } }, undefined, {
-      onprogress: (progress) => told.push(progress),
-    });
-    assertEquals(told, [{ progress: 1, message: "waiting 0/1" }]);
-  });
-
   it("with --read-only offers only what reads, and says so when another is called", async () => {
     await using reader = await connect(path, ["--read-only"]);
     const { tools } = await reader.listTools();
