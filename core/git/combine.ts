@@ -120,6 +120,8 @@ class Combiner {
       const on = this.#baseOf(item);
       const start = Uint8Array.from(formatEntryHeader(on, data.length));
       part = concat([start, raw.subarray(header.length)]);
+      // Its base may have turned out to be made on it, and to need it from outside.
+      if (this.needs.has(key)) return;
     }
     this.parts.push(part);
     this.#places.set(key, this.#at);

@@ -48,7 +48,7 @@ export function sealPack(objects: number, entries: readonly Uint8Array[]): Uint8
 }
 
 function formatEntry(
-  { kind, bytes, base }: NewEntry,
+  { oid, kind, bytes, base }: NewEntry,
   at: number,
   places: ReadonlyMap<Oid, number>,
 ): Uint8Array {
@@ -56,8 +56,9 @@ function formatEntry(
     Uint8Array.from(formatEntryHeader(kind, bytes.length)),
     deflateSync(bytes, { level: 9 }),
   ]);
-  const delta = base && makeDelta(base.bytes, bytes, bytes.length);
-  if (base === undefined || delta === undefined) return whole;
+  if (base === undefined || base.oid === oid) return whole;
+  const delta = makeDelta(base.bytes, bytes, bytes.length);
+  if (delta === undefined) return whole;
   const place = places.get(base.oid);
   const on = place === undefined ? base.oid : at - place;
   const asDelta = concat([
