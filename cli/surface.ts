@@ -15,7 +15,7 @@ export function surfaceOf(terminal: Terminal, globals: Globals): Surface {
     get interactive() {
       return terminal.isInteractive && !globals.noInput;
     },
-    readLine: () => terminal.readLine(),
+    readLine: (signal) => terminal.readLine(signal),
     say: (text) => {
       terminal.err(text);
     },

@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { CancelledError, UsageError } from "../core/errors.ts";
 import { cut, safe, safePainted, type Style } from "../core/text.ts";
 import { type Env, isOn } from "./env.ts";
+import { openLines, type ReadLine } from "./lines.ts";
 
 /** When to colour: `auto` asks the environment and the stream. */
 export type ColorWish = "auto" | "always" | "never";
@@ -46,6 +47,7 @@ export class Terminal {
   readonly #begun: number;
   #shown = 0;
   #wish: ColorWish = "auto";
+  #lines: ReadLine | undefined;
 
   constructor(around: Surroundings) {
     this.env = around.env;
@@ -120,16 +122,10 @@ export class Terminal {
     return decode(chunks, "stdin");
   }
 
-  /** The next line of stdin without its end; undefined when there is none. */
-  async readLine(): Promise<string | undefined> {
-    const { createInterface } = await import("node:readline");
-    const lines = createInterface({ input: this.#around.stdin, terminal: false });
-    try {
-      for await (const line of lines) return line;
-      return undefined;
-    } finally {
-      lines.close();
-    }
+  /** The next line of stdin without its end; undefined when there is none, or once nobody waits for it. */
+  readLine(signal?: AbortSignal): Promise<string | undefined> {
+    this.#lines ??= openLines(this.#around.stdin);
+    return this.#lines(signal);
   }
 
   /** Asks a person; throws a CancelledError when nothing comes back. */

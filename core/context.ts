@@ -56,8 +56,8 @@ export interface Machine {
   readonly cacheDir: string;
   /** The program that runs, as an absolute path, and the arguments that make it knotless. */
   readonly program: readonly string[];
-  /** Reads one line from stdin; undefined when it has ended. */
-  readLine(): Promise<string | undefined>;
+  /** Reads one line from stdin; undefined when it has ended, or once `signal` says that nobody waits for it. */
+  readLine(signal?: AbortSignal): Promise<string | undefined>;
   /** True when a person can be asked. */
   readonly interactive: boolean;
   /** Writes a line on stderr for a person. */

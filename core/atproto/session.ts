@@ -1,4 +1,4 @@
-import { AuthError, KnotlessError, NotFoundError, RemoteError } from "../errors.ts";
+import { AuthError, KnotlessError, NotFoundError, quote, RemoteError } from "../errors.ts";
 import { withLock } from "../lock.ts";
 import { ask, pause } from "./http.ts";
 import type { Account, Identity } from "./identity.ts";
@@ -194,21 +194,14 @@ export function openSessions(options: SessionsOptions): Sessions {
         const actor = as.replace(/^@/, "").toLowerCase();
         const info = infos.find(({ did, handle }) => did === as || handle === actor);
         if (info !== undefined) return { info, why: "it was asked for" };
-        throw new AuthError("none", `${as} is not signed in on this machine`);
+        throw new AuthError("none", `${quote(as)} is not signed in on this machine`);
       }
       const chosen = await store.readDefault();
       const info = infos.find(({ did }) => did === chosen);
       if (info !== undefined) return { info, why: "it is the default" };
-      const [only, second] = infos;
-      if (only === undefined) return undefined;
-      if (second === undefined) return { info: only, why: "it is the only one" };
-      throw new AuthError(
-        "none",
-        `several accounts are signed in and none is the default: ${
-          infos.map(({ handle }) => handle).join(", ")
-        }`,
-        { hint: { command: "login switch", args: { handle: only.handle } } },
-      );
+      const [first, second] = infos;
+      if (first === undefined) return undefined;
+      return { info: first, why: second === undefined ? "it is the only one" : "it is the first" };
     },
 
     authorized,
@@ -247,7 +240,9 @@ export function openSessions(options: SessionsOptions): Sessions {
       locked(did, async () => {
         const session = await store.read(did);
         await store.remove(did);
-        if (await store.readDefault() === did) await store.writeDefault(undefined);
+        if (await store.readDefault() === did) {
+          await store.writeDefault((await store.readAll())[0]?.did);
+        }
         return session === undefined || await revoke(session);
       }),
   };

@@ -1,0 +1,189 @@
+import * as z from "zod";
+import type { SessionInfo } from "../atproto/session.ts";
+import type { Visitor } from "../atproto/redirect.ts";
+import { command } from "../command.ts";
+import type { Machine, MachineContext } from "../context.ts";
+import { AuthError, NotFoundError, UsageError } from "../errors.ts";
+import { actor } from "../params.ts";
+import { columns } from "../text.ts";
+
+/** A login as the commands answer it. */
+interface Login {
+  readonly did: string;
+  readonly handle: string;
+  readonly pds: string;
+  readonly kind: "oauth" | "password";
+  readonly scopes: readonly string[];
+  readonly missing: readonly string[];
+}
+
+function answer({ did, handle, pds, kind, scopes, missing }: SessionInfo): Login {
+  return { did, handle, pds, kind, scopes, missing };
+}
+
+const login = command({
+  name: "login",
+  summary: "Sign in to an account on this machine",
+  details:
+    "Opens the PDS's own page in the browser and waits for it to come back; the address the browser ended on may be pasted instead, when it runs on another machine. With --app-password-stdin it reads an app password, for machines without a browser.",
+  kind: "machine",
+  params: () => ({
+    handle: actor("the account's handle"),
+    app_password_stdin: z.boolean().default(false)
+      .describe("read an app password from stdin, one line"),
+    no_browser: z.boolean().default(false).describe("print the address, open no browser"),
+  }),
+  positionals: ["handle"],
+  examples: [
+    { line: "login alice.test", says: "sign in through the browser" },
+    {
+      line: "login alice.test --app-password-stdin < password",
+      says: "sign in where there is no browser",
+    },
+  ],
+  async run(context, { handle, app_password_stdin, no_browser }) {
+    const { sessions, identity, machine } = context;
+    const account = await identity.resolve(handle);
+    if (app_password_stdin) {
+      return answer(await sessions.loginWithPassword(account, await readPassword(machine)));
+    }
+    const info = await sessions.loginWithBrowser(account, visitorAt(machine, !no_browser));
+    if (info.missing.length > 0) {
+      context.note(
+        `not granted: ${info.missing.join(", ")}; what needs it will ask you to sign in again`,
+      );
+    }
+    return answer(info);
+  },
+  render: ({ handle, did, pds }, style) =>
+    style.terminal ? `Signed in as ${handle} (${did}) at ${pds}` : did,
+});
+
+async function readPassword(machine: Machine): Promise<string> {
+  if (machine.interactive) machine.say("Type the app password, then Enter:");
+  const line = (await machine.readLine())?.replace(/\r$/, "");
+  if (line) return line;
+  throw new UsageError("no password came on stdin", {
+    hint: "give an app password as one line on stdin",
+  });
+}
+
+function visitorAt(machine: Machine, opens: boolean): Visitor {
+  return {
+    visit(url) {
+      machine.say(`Sign in at this address:\n${url}`);
+      machine.say(
+        "If the browser runs on another machine, paste the address it ended on here, then Enter.",
+      );
+      // Nobody is there to see a browser where nobody can be asked.
+      if (opens && machine.interactive) void machine.browse(url);
+    },
+    paste: (signal) => machine.readLine(signal),
+    reject: (why) => machine.say(why),
+  };
+}
+
+const status = command({
+  name: "login status",
+  summary: "Show the accounts signed in on this machine",
+  details:
+    "Asks each PDS whether it still takes the login: ok, ended, or unchecked when it could not be asked.",
+  kind: "machine",
+  params: () => ({}),
+  examples: [{ line: "login status", says: "show them, and which one commands act as" }],
+  async run({ sessions, freshness }) {
+    const infos = await sessions.list();
+    const chosen = await sessions.choose();
+    const states = await Promise.all(infos.map(async ({ did, ended }) => {
+      if (ended) return "ended";
+      return freshness.offline ? "unchecked" : await sessions.check(did);
+    }));
+    const accounts = infos.map((info, i) => ({
+      ...answer(info),
+      ...(info.expiresAt !== undefined && { expiresAt: info.expiresAt }),
+      store: "file",
+      path: info.path,
+      applies: info.did === chosen?.info.did,
+      ...(info.did === chosen?.info.did && { why: chosen.why }),
+      state: states[i] ?? "unchecked",
+    }));
+    return { accounts };
+  },
+  render: ({ accounts }, style) =>
+    columns(
+      accounts.map((account) => ({ ...account, applies: account.applies ? "yes" : "" })),
+      ["handle", "did", "pds", "kind", "state", "applies"],
+      style,
+      ["handle", "pds", "kind", "state", "applies"],
+    ),
+});
+
+const switchTo = command({
+  name: "login switch",
+  summary: "Act as another of the accounts signed in",
+  kind: "machine",
+  params: () => ({ handle: actor("the account's handle") }),
+  positionals: ["handle"],
+  examples: [{ line: "login switch bob.test", says: "act as bob.test from here on" }],
+  async run(context, { handle }) {
+    const { did } = await findLogin(context, handle);
+    return answer(await context.sessions.switchTo(did));
+  },
+  render: ({ handle, did }, style) => style.terminal ? `Commands now act as ${handle}` : did,
+});
+
+const logout = command({
+  name: "logout",
+  summary: "Sign out of an account on this machine",
+  kind: "machine",
+  params: () => ({
+    handle: actor("the account's handle (the one commands act as if not given)").optional(),
+    all: z.boolean().default(false).describe("sign out of every account"),
+  }),
+  positionals: ["handle"],
+  examples: [
+    { line: "logout", says: "sign out of the account that commands act as" },
+    { line: "logout --all", says: "leave no login on this machine" },
+  ],
+  async run(context, { handle, all }) {
+    const { sessions } = context;
+    if (all && handle !== undefined) throw new UsageError("give a handle or --all, not both");
+    const leaving = all ? await sessions.list() : [await findLogin(context, handle)];
+    const accounts: Login[] = [];
+    for (const info of leaving) {
+      if (!await sessions.logout(info.did)) {
+        context.note(
+          `${info.pds} could not be told: it takes the login of ${info.handle} until that ends`,
+        );
+      }
+      accounts.push(answer(info));
+    }
+    return { accounts };
+  },
+  render: ({ accounts }, style) =>
+    accounts.map(({ handle, did }) => style.terminal ? `Signed out of ${handle}` : did).join("\n"),
+});
+
+/** The login that is meant: by handle or DID as it was then, or as it is now. */
+async function findLogin(
+  { sessions, identity }: MachineContext,
+  handle: string | undefined,
+): Promise<SessionInfo> {
+  if (handle === undefined) {
+    const chosen = await sessions.choose();
+    if (chosen !== undefined) return chosen.info;
+    throw new AuthError("none", "nobody is signed in on this machine");
+  }
+  const infos = await sessions.list();
+  const info = infos.find((info) => info.did === handle || info.handle === handle);
+  if (info !== undefined) return info;
+  const did = await identity.resolve(handle).then((account) => account.did, () => undefined);
+  const renamed = infos.find((info) => info.did === did);
+  if (renamed !== undefined) return renamed;
+  const known = infos.map(({ handle }) => handle).join(", ");
+  throw new NotFoundError(`${handle} is not signed in on this machine`, {
+    hint: known === "" ? { signIn: "none" } : `signed in: ${known}`,
+  });
+}
+
+export default [login, status, switchTo, logout];
