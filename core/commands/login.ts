@@ -37,7 +37,7 @@ const login = command({
   examples: [
     { line: "login alice.test", says: "sign in through the browser" },
     {
-      line: "login alice.test --app-password-stdin < password",
+      line: "login alice.test --app-password-stdin",
       says: "sign in where there is no browser",
     },
   ],
