@@ -123,10 +123,11 @@ function identityFault(line: string): string | undefined {
   const date = rest.slice(close + 1);
   if (!date.startsWith(" ")) return "missingSpaceBeforeDate";
   if (/^ 0[^ ]/.test(date)) return "zeroPaddedDate";
-  const [, digits] = /^ ([0-9]+)( |$)/.exec(date) ?? [];
-  if (digits !== undefined && BigInt(digits) >= 2n ** 63n) return "badDateOverflow";
-  if (digits === undefined || date.length === digits.length + 1) return "badDate";
-  return /^[+-][0-9]{4}$/.test(date.slice(digits.length + 2)) ? undefined : "badTimezone";
+  const [start, digits] = /^ +([0-9]+)( |$)/.exec(date) ?? [];
+  if (start === undefined || digits === undefined) return "badDate";
+  if (BigInt(digits) >= 2n ** 63n) return "badDateOverflow";
+  if (!start.endsWith(" ")) return "badDate";
+  return /^[+-][0-9]{4}$/.test(date.slice(start.length)) ? undefined : "badTimezone";
 }
 
 function isHex(text: string): boolean {

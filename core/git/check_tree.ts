@@ -1,5 +1,5 @@
 import type { Fault } from "./check.ts";
-import { lenientText } from "./bytes.ts";
+import { lenientText, strictText } from "./bytes.ts";
 import { OID_BYTES } from "./oid.ts";
 import { isDotGit } from "./safe_path.ts";
 import { isGitlink, isSymlink, isTree, MODE } from "./tree.ts";
@@ -27,7 +27,7 @@ export function findTreeFaults(bytes: Uint8Array): Fault[] {
     }
     const start = at + 1;
     const end = bytes.indexOf(0, start);
-    if (at === modeAt || end < 0 || end + OID_BYTES >= bytes.length) return [cutShort];
+    if (at === modeAt || end <= start || end + OID_BYTES >= bytes.length) return [cutShort];
     if (first === ZERO) add("zeroPaddedFilemode", "has a mode that starts with 0", true);
     checkMode(mode, add);
     const name = bytes.subarray(start, end);
@@ -65,7 +65,6 @@ function checkMode(mode: number, add: Add): void {
 }
 
 function checkName(name: Uint8Array, mode: number, add: Add): void {
-  if (name.length === 0) add("emptyName", "has an entry without a name");
   if (name.includes(SLASH)) add("fullPathname", "has a name with a slash in it");
   const first = name[0];
   if (first === DOT && name.length === 1) add("hasDot", "has an entry named .");
@@ -77,7 +76,9 @@ function checkName(name: Uint8Array, mode: number, add: Add): void {
     first === 0xef || name.includes(0x5c);
   if (!isSuspect) return;
   const text = lenientText(name);
-  if (isDotGit(text)) add("hasDotgit", "has an entry that may be taken for .git");
+  // To git, what is not UTF-8 ends the name that a Mac would see.
+  const seen = strictText(name) ?? text.slice(0, text.indexOf("\ufffd"));
+  if (isDotGit(text) || isDotGit(seen)) add("hasDotgit", "has an entry that may be taken for .git");
   if (isSymlink(mode) && isDotGitmodules(text)) {
     add("gitmodulesSymlink", "has .gitmodules as a symbolic link");
   }
