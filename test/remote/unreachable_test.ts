@@ -13,7 +13,7 @@ describe("a PDS that cannot be reached", () => {
   beforeAll(async () => {
     network = await openNetwork();
     proxies = await proxyNetwork(network);
-    home = await openGitHome(network, { env: proxies.env });
+    home = await openGitHome(network, { env: { ...proxies.env } });
     url = (await home.create({ name: "app" })).url;
     await home.ok(".", "init", "-q", "work");
     await home.ok("work", "commit", "-q", "--allow-empty", "-m", "one");
