@@ -10,8 +10,8 @@ import type { Contexts, Kind, MachineContext, ReadContext, WriteContext } from "
 import { readAuthor } from "./author.ts";
 import { AuthError, quote, UsageError } from "./errors.ts";
 import { type Env, findFolders } from "./folders.ts";
-import type { ObjectStore } from "./git/store.ts";
 import { type MachineSurface, openMachine } from "./machine.ts";
+import type { OpenStore } from "./mirror/mirror.ts";
 import { openMirrors } from "./mirror/mirrors.ts";
 
 /** What every command is run under, whatever surface asks. */
@@ -44,7 +44,7 @@ export function openWorld(globals: Globals, env: Env): (surface: Surface) => Ope
   const folders = findFolders(env, process.platform);
   const plc = readUrl("KNOTLESS_PLC", env.KNOTLESS_PLC || PLC);
   const appview = env.KNOTLESS_APPVIEW && readUrl("KNOTLESS_APPVIEW", env.KNOTLESS_APPVIEW).origin;
-  const stores = new Map<string, ObjectStore>();
+  const stores = new Map<string, OpenStore>();
   const now = () => new Date();
   const tid = makeTids(() => Date.now(), Math.random);
   const freshness = {

@@ -5,13 +5,16 @@ type Module = () => Promise<{ default: readonly AnyCommand[] }>;
 
 /** The modules that have the commands, in help's order; each is loaded when one of its commands runs. */
 const modules: Readonly<Record<string, Module>> = {
+  login: () => import("./commands/login.ts"),
   status: () => import("./commands/status.ts"),
   repo_read: () => import("./commands/repo_read.ts"),
   repo_write: () => import("./commands/repo_write.ts"),
+  mirror: () => import("./commands/mirror.ts"),
   star: () => import("./commands/star.ts"),
   branch: () => import("./commands/branch.ts"),
   tag: () => import("./commands/tag.ts"),
   account: () => import("./commands/account.ts"),
+  git: () => import("./commands/git.ts"),
 };
 
 /** Loads one command's code. */

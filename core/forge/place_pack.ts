@@ -20,7 +20,7 @@ export const MOST_NEEDS = 500;
 const MOST_TAIL = 64;
 
 type Tail = Refs["tail"][number];
-type Listed = Refs["packs"][number];
+export type Listed = Refs["packs"][number];
 
 /** Pack records that one write has made, so that a second try does not make them again. */
 export type Made = Map<string, Listed>;
@@ -46,19 +46,31 @@ export async function placePack(
     return { packs: [...packs, ...await seal(context, repo, tail, made)], tail: [last] };
   }
   const sealed = tail.length === 0 ? [] : await seal(context, repo, tail, made);
-  const own = await once(made, sha256, async () => {
+  const own = await writePackRecord(context, repo, received, [], made);
+  return { packs: [...packs, ...sealed, own], tail: [] };
+}
+
+/** Makes the record of a pack, its bytes inline or in blobs; `folds` are the SHA-256 of the packs it replaces. */
+export async function writePackRecord(
+  context: WriteContext,
+  repo: string,
+  received: Received,
+  folds: readonly string[],
+  made: Made,
+): Promise<Listed> {
+  const { sha256, bytes, objects, needs, file } = received;
+  return await once(made, sha256, async () => {
     const blobs = bytes > INLINE_BYTES ? await uploadPieces(context, received) : undefined;
     return await createPack(context, {
       repo,
       sha256,
       bytes,
-      objects: received.objects,
+      objects,
       needs: [...needs],
-      folds: [],
-      ...(blobs ? { blobs } : { data: await readFile(received.file) }),
+      folds,
+      ...(blobs ? { blobs } : { data: await readFile(file) }),
     });
   });
-  return { packs: [...packs, ...sealed, own], tail: [] };
 }
 
 /** Makes one pack record of a whole tail; of each of its packs, when together they would lean on too many objects. */

@@ -29,7 +29,12 @@ export interface Change {
   readonly firstHead?: string | undefined;
   /** The pack that brings what the updates need. */
   readonly received?: Received | undefined;
+  /** Puts the manifest's packs in order anew, a fold; without it the received pack is placed after the others. */
+  readonly arrange?: ((record: Refs, made: Made) => Promise<Arrangement>) | undefined;
 }
+
+/** How a manifest lists its packs. */
+export type Arrangement = Pick<Refs, "packs" | "tail" | "retired">;
 
 /**
  * Writes a change of refs with the pack it needs, all of it or nothing, and brings the mirror along. `manifest` is what
@@ -119,7 +124,7 @@ async function nextManifest(
   context: WriteContext,
   { uri, mirror }: Repository,
   seen: Manifest,
-  { updates, head, firstHead, received }: Change,
+  { updates, head, firstHead, received, arrange }: Change,
   made: Made,
 ): Promise<Refs> {
   const refs = applyUpdates(seen.refs, updates);
@@ -128,15 +133,16 @@ async function nextManifest(
   if (gone) throw refuseCurrent(gone.ref);
   const id = context.tid();
   const state = await mirror.state();
-  const { packs, tail } = received
+  const arrangement = arrange
+    ? await arrange(seen.record, made)
+    : received
     ? await placePack(context, uri, seen.record, received, made)
-    : seen.record;
+    : {};
   const next: Refs = {
     ...seen.record,
     head: nextHead,
     ...await placeRefs(context, seen.record, refs, updates),
-    packs,
-    tail,
+    ...arrangement,
     log: updates.length === 0
       ? seen.record.log
       : await logPush(context, uri, seen.record.log, { id, by: context.account.did, updates }),

@@ -14,6 +14,8 @@ import type { ObjectStore } from "./store.ts";
 export interface RepackOptions {
   /** Objects to keep beside what the tips reach; what they reach in turn is not kept. */
   readonly also?: Iterable<Oid>;
+  /** Packs, as paths without their ending, whose objects are left out: whoever reads the new one has them. */
+  readonly except?: readonly string[];
   readonly signal: AbortSignal;
   progress(text: string, done?: number, total?: number): void;
 }
@@ -30,6 +32,8 @@ const LEFT_OUT = 0;
 const WANTED = -1;
 /** Waits for its base to be written. */
 const WAITING = -2;
+/** Is in a pack whose objects are left out. */
+const ELSEWHERE = -3;
 /** Deltas of several packs may join to longer chains than any had; readers are spared those. */
 const MOST_DEPTH = 250;
 const SLICE = 1024;
@@ -43,10 +47,11 @@ export async function repack(
   store: ObjectStore,
   tips: Iterable<Oid>,
   file: string,
-  { also = [], signal, progress }: RepackOptions,
+  { also = [], except = [], signal, progress }: RepackOptions,
 ): Promise<Repacked> {
   using packs = new PackSet(store.packs);
-  const selection = new Selection(store, packs);
+  using others = new PackSet(except);
+  const selection = new Selection(store, packs, others);
   const breathe = async (done: number, total?: number) => {
     if (done % SLICE !== 0) return;
     progress(total === undefined ? "counting objects" : "writing objects", done, total);
@@ -74,15 +79,17 @@ class Selection {
   count = 0;
   readonly #store: ObjectStore;
   readonly #packs: PackSet;
-  /** For each object of the packs: not wanted, wanted, waiting, or where it was written. */
+  readonly #except: PackSet;
+  /** For each object of the packs: not wanted, wanted, waiting, elsewhere, or where it was written. */
   readonly #places: Float64Array;
   readonly #depths: Uint8Array;
   /** Where those are that are in no pack. */
   readonly #others = new Map<Oid, number>();
 
-  constructor(store: ObjectStore, packs: PackSet) {
+  constructor(store: ObjectStore, packs: PackSet, except: PackSet) {
     this.#store = store;
     this.#packs = packs;
+    this.#except = except;
     this.#places = new Float64Array(packs.count);
     this.#depths = new Uint8Array(packs.count);
   }
@@ -92,7 +99,9 @@ class Selection {
     const number = this.#packs.find(bytes, at);
     if (number !== NOT_THERE) {
       if (this.#places[number] !== LEFT_OUT) return false;
-      this.#places[number] = WANTED;
+      const isElsewhere = this.#except.find(bytes, at) !== NOT_THERE;
+      this.#places[number] = isElsewhere ? ELSEWHERE : WANTED;
+      if (isElsewhere) return true;
     } else {
       const oid = oidAt(bytes, at);
       if (this.#others.has(oid)) return false;

@@ -11,7 +11,7 @@ import { layered } from "../git/layered.ts";
 import { type ObjectStore, openStore } from "../git/store.ts";
 import { withLock } from "../lock.ts";
 import { type Manifest, readManifest, type RefTarget } from "./manifest.ts";
-import { makeBare, movePacks, placeRefs, sizeOfPacks } from "./place.ts";
+import { makeBare, movePacks, packsOf, placeRefs, sizeOfPacks } from "./place.ts";
 import { readState, type State, writeState } from "./state.ts";
 import { fetchPacks, indexFile, LostPackError } from "./sync.ts";
 import { verifyArrival, verifyPush, writeUnverified } from "./verify.ts";
@@ -30,12 +30,18 @@ export interface Surroundings {
   readonly records: Records;
   readonly signal: AbortSignal;
   /** The object stores that this process has open, by path: they outlive a call. */
-  readonly stores: Map<string, ObjectStore>;
+  readonly stores: Map<string, OpenStore>;
   now(): Date;
   /** Fresh text for names of temporary files. */
   unique(): string;
   note(text: string): void;
   progress(text: string, done?: number, total?: number): void;
+}
+
+/** A mirror's objects, and the CID of the manifest at which this process last looked which packs there are. */
+export interface OpenStore {
+  readonly objects: ObjectStore;
+  cid?: string;
 }
 
 /** A repository as its mirror holds it at one moment. */
@@ -114,9 +120,22 @@ export class Mirror {
     return await this.#read();
   }
 
-  /** The manifest as the owner's PDS has it now, and the repository synced to it. */
-  async latest(): Promise<{ manifest: Manifest; view: View }> {
-    return await this.#locked(() => this.#sync());
+  /**
+   * The manifest as the owner's PDS has it now, and the repository synced to it; `isWhole` has every pack of the manifest
+   * here as it is, folds too whose objects are held already.
+   */
+  async latest({ isWhole = false } = {}): Promise<{ manifest: Manifest; view: View }> {
+    return await this.#locked(() => this.#sync(isWhole));
+  }
+
+  /** The paths, without their ending, of the git packs made of these of the manifest's packs, all held whole. */
+  async packPaths(listed: Refs["packs"]): Promise<string[]> {
+    const state = await this.state();
+    return listed.map(({ cid, rkey }) => {
+      const name = state?.packs.get(state.records.get(cid) ?? "");
+      if (!name) throw new CorruptError(`the pack ${rkey} of ${this.uri} is not on this machine`);
+      return join(packsOf(this.path), name);
+    });
   }
 
   /**
@@ -177,17 +196,17 @@ export class Mirror {
   /** Removes the copy from this machine. */
   async remove(): Promise<void> {
     await this.#locked(async () => {
-      this.#world.stores.get(this.path)?.close();
+      this.#world.stores.get(this.path)?.objects.close();
       this.#world.stores.delete(this.path);
       await rm(this.path, { recursive: true, force: true });
     });
   }
 
-  async #sync(): Promise<{ manifest: Manifest; view: View }> {
+  async #sync(isWhole: boolean): Promise<{ manifest: Manifest; view: View }> {
     let manifest = await this.#read();
     for (let again = true;; again = false) {
       try {
-        return { manifest, view: await this.#syncTo(manifest) };
+        return { manifest, view: await this.#syncTo(manifest, isWhole) };
       } catch (error) {
         if (!(error instanceof LostPackError) || !again) throw error;
         // A fold may have retired the pack since the manifest was read; the same generation means it is lost.
@@ -198,15 +217,16 @@ export class Mirror {
     }
   }
 
-  async #syncTo(manifest: Manifest): Promise<View> {
+  async #syncTo(manifest: Manifest, isWhole: boolean): Promise<View> {
     const state = await this.state();
     const { generation } = manifest.record;
-    if (state && state.cid === manifest.cid) {
+    const isThere = !isWhole || ![...state?.packs.values() ?? []].includes("");
+    if (state && state.cid === manifest.cid && isThere) {
       const checked = { ...state, checkedAt: this.#world.now().getTime() };
       await writeState(this.path, checked, this.#world.unique());
       return this.#viewOf(checked);
     }
-    if (state && generation <= state.generation) {
+    if (state && state.cid !== manifest.cid && generation <= state.generation) {
       this.#world.note(
         `${manifest.uri} went back: it is at generation ${generation} (${manifest.cid}), ` +
           `this machine has seen ${state.generation} (${state.cid}); the copy stays as it was`,
@@ -223,6 +243,7 @@ export class Mirror {
       waiting,
       state,
       manifest,
+      isWhole,
       progress: (text, done, total) => this.#world.progress(text, done, total),
     });
     const arrived = openStore(waiting);
@@ -280,13 +301,22 @@ export class Mirror {
   }
 
   #viewOf({ head, refs, generation, cid, checkedAt }: State): View {
-    return { head, refs, objects: this.#objects(), generation, cid, checkedAt };
+    const open = this.#open();
+    // Another process may have brought packs since this one looked.
+    if (open.cid !== cid) open.objects.refresh();
+    open.cid = cid;
+    return { head, refs, objects: open.objects, generation, cid, checkedAt };
   }
 
   #objects(): ObjectStore {
-    const store = this.#world.stores.get(this.path) ?? openStore(this.path);
-    this.#world.stores.set(this.path, store);
-    return store;
+    return this.#open().objects;
+  }
+
+  #open(): OpenStore {
+    const { stores } = this.#world;
+    const open = stores.get(this.path) ?? { objects: openStore(this.path) };
+    stores.set(this.path, open);
+    return open;
   }
 
   async #locked<T>(work: () => Promise<T>): Promise<T> {

@@ -41,17 +41,19 @@ interface Wanted {
  * hashed; a thin pack is completed.
  */
 export async function fetchPacks(
-  { records, account, held, waiting, state, manifest, progress }: {
+  { records, account, held, waiting, state, manifest, isWhole, progress }: {
     records: Records;
     account: Account;
     held: ObjectReader;
     waiting: string;
     state: State | undefined;
     manifest: Manifest;
+    /** Fetches folds too of whose packs all are held. */
+    isWhole: boolean;
     progress: (text: string, done?: number, total?: number) => void;
   },
 ): Promise<Arrived> {
-  const packs = new Map(state?.packs);
+  const packs = new Map([...state?.packs ?? []].filter(([, name]) => !isWhole || name !== ""));
   const known = new Map(state?.records);
   const arriving = openStore(waiting);
   const store = layered(held, arriving);
@@ -63,7 +65,7 @@ export async function fetchPacks(
       const { sha256 } = source;
       if (record !== undefined) known.set(record, sha256);
       if (packs.has(sha256)) continue;
-      if (folds.length > 0 && folds.every((fold) => packs.has(fold))) {
+      if (!isWhole && folds.length > 0 && folds.every((fold) => packs.has(fold))) {
         packs.set(sha256, "");
         continue;
       }

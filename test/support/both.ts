@@ -69,8 +69,13 @@ export async function openTwins(network: Network): Promise<Twins> {
       const byTool = await other.tool(fact.tool ?? "", argsOf(args, other));
       const [text = ""] = byTool.texts;
       assertEquals(byTool.isError, true, `${fact.tool} did not fail: ${text}`);
-      assertEquals(stable(text.split("\n")[0] ?? "", other), stable(error.message, left));
-      return { message: error.message, tool: text, exit: byLine.status };
+      // The command line spells a flag with its dashes, and a positional in capitals.
+      const message = error.message.replace(
+        /^(--[a-z-]+|[A-Z_]+)(?= is missing)/,
+        (word: string) => word.replace(/^--/, "").replaceAll("-", "_").toLowerCase(),
+      );
+      assertEquals(stable(text.split("\n")[0] ?? "", other), stable(message, left));
+      return { message, tool: text, exit: byLine.status };
     },
     async [Symbol.asyncDispose]() {
       await left[Symbol.asyncDispose]();
@@ -87,7 +92,10 @@ function factOf(name: string): Fact {
 
 /** A text with what differs from one account and moment to the next put as words. */
 export function stable(text: string, { account }: Home): string {
-  return text.replaceAll(account.handle, "HANDLE").replaceAll(account.did, "DID")
+  return text.replaceAll(account.handle, "HANDLE").replaceAll(
+    /\b(left|right)-[0-9a-f]{8}\.test/g,
+    "TWIN",
+  ).replaceAll(account.did, "DID")
     .replaceAll(/did:plc:[a-z2-7]{24}/g, "DID")
     .replaceAll(/\b[0-9a-f]{40}\b/g, "OID").replaceAll(/\b[0-9a-f]{7}\b/g, "SHORT")
     .replaceAll(/\bbafy[a-z2-7]{50,}\b/g, "CID")
