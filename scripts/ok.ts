@@ -4,7 +4,7 @@ import process from "node:process";
 
 /** The tests come last, for their count to be the last line. */
 const STEPS: readonly (readonly [string, ...string[]])[] = [
-  ["format", "fmt", "--check", "--quiet"],
+  ["format", "fmt", "--check"],
   ["lint", "task", "--quiet", "lint"],
   ["types", "task", "--quiet", "check"],
   ["generated files", "task", "--quiet", "gen", "--check"],

@@ -42,12 +42,11 @@ async function loadedBy(entry: string): Promise<string[]> {
 }
 
 describe("start-up", () => {
-  it("of --version loads three small modules and two builtins", async () => {
+  it("of --version loads three small modules and one builtin", async () => {
     assertEquals((await loadedBy("main.ts")).sort(), [
       "cli/end.ts",
       "core/version.ts",
       "main.ts",
-      "node:path",
       "node:process",
     ]);
   });
