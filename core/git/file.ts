@@ -3,7 +3,7 @@ import { CorruptError } from "../errors.ts";
 
 /** Views of up to this many bytes come from a window that is kept; each window holds two of these. */
 const BLOCK = 16384;
-const WINDOWS = 4;
+const WINDOWS = 8;
 
 /** A file read by position, through a few windows that are used again. */
 export class PositionedFile implements Disposable {
@@ -48,18 +48,21 @@ export class PositionedFile implements Disposable {
   #window(block: number): Uint8Array {
     const known = this.#windows.get(block);
     if (known !== undefined) return known;
-    let window: Uint8Array = new Uint8Array(Math.min(2 * BLOCK, this.size));
-    if (this.#windows.size === WINDOWS) {
-      for (const [oldest, used] of this.#windows) {
-        this.#windows.delete(oldest);
-        window = used;
-        break;
-      }
-    }
+    const window = this.#oldest() ?? new Uint8Array(Math.min(2 * BLOCK, this.size));
     const start = block * BLOCK;
     this.#fill(window.subarray(0, Math.min(window.length, this.size - start)), start);
     this.#windows.set(block, window);
     return window;
+  }
+
+  /** Takes the window that was filled first, once there are enough. */
+  #oldest(): Uint8Array | undefined {
+    if (this.#windows.size < WINDOWS) return undefined;
+    for (const [block, window] of this.#windows) {
+      this.#windows.delete(block);
+      return window;
+    }
+    return undefined;
   }
 
   #fill(bytes: Uint8Array, at: number): void {

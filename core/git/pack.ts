@@ -24,6 +24,12 @@ export interface PackShare {
 /** Ids of packs are below this: with offsets of 42 bits they make keys that numbers hold exactly. */
 export const MAX_PACKS = 2048;
 
+/** What the first bytes of a zlib stream take to inflate: the tables of a dynamic block alone can be 560 bytes. */
+const INFLATE_HEAD = 1024;
+
+/** The kinds of so many deltas are remembered. */
+const MOST_KINDS = 50_000;
+
 /** One pack with its index, read by position. */
 export class Pack {
   readonly idx: PackIdx;
@@ -31,6 +37,7 @@ export class Pack {
   readonly #end: number;
   readonly #key: number;
   readonly #share: PackShare;
+  readonly #kinds = new Map<number, ObjectKind>();
 
   /** Opens `<path>.pack` and `<path>.idx`; `id` is a number of its own among the packs of the share. */
   constructor(path: string, share: PackShare, id: number) {
@@ -102,27 +109,34 @@ export class Pack {
     this.#file.close();
   }
 
+  /** The kind of what a chain of deltas ends in; each on the way is noted, since others start there. */
   #baseKind(offset: number, first: EntryHeader): ObjectKind {
+    const passed: number[] = [];
     let header = first;
-    let at = offset;
-    for (let depth = 0; depth < MAX_DEPTH; depth++) {
+    let kind: ObjectKind | undefined;
+    for (let at = offset; kind === undefined;) {
+      passed.push(at);
+      if (passed.length > MAX_DEPTH) throw tooDeep();
       const next = this.#baseOffset(at, header);
       if (next === undefined) {
-        const outer = this.#share.readInfo(header.base ?? "");
-        if (outer === undefined) throw missingBase(header.base ?? "");
-        return outer.kind;
+        kind = this.#share.readInfo(header.base ?? "")?.kind;
+        if (kind === undefined) throw missingBase(header.base ?? "");
+        break;
       }
       at = next;
-      const known = this.#share.objects.get(this.#key + at);
-      if (known !== undefined) return known.kind;
-      header = this.#header(at);
-      if (header.kind !== undefined) return header.kind;
+      kind = this.#kinds.get(at) ?? this.#share.objects.get(this.#key + at)?.kind;
+      if (kind === undefined) {
+        header = this.#header(at);
+        kind = header.kind;
+      }
     }
-    throw tooDeep();
+    if (this.#kinds.size > MOST_KINDS) this.#kinds.clear();
+    for (const at of passed) this.#kinds.set(at, kind);
+    return kind;
   }
 
   #resultSize(offset: number, header: EntryHeader): number {
-    const input = this.#file.view(offset + header.length, 128);
+    const input = this.#file.view(offset + header.length, INFLATE_HEAD);
     return deltaSizes(inflateStart(input, 0, Math.min(header.size, DELTA_SIZES_BYTES))).result;
   }
 
