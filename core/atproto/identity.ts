@@ -18,6 +18,8 @@ export interface Account {
 export interface Identity {
   /** The account of a handle, @handle or DID; a handle that its account does not name back is a NotFoundError. */
   resolve(actor: string): Promise<Account>;
+  /** The base URL of an account's PDS as its document says now; the handle is not looked at. */
+  locate(did: Did): Promise<string>;
   /** Makes the next look at this account ask the network: it may have moved. */
   forget(did: Did): Promise<void>;
 }
@@ -125,6 +127,7 @@ export function openIdentity(options: IdentityOptions): Identity {
       pending.set(actor, asked);
       return await asked;
     },
+    locate: async (did) => (await readDocument(directory, did)).pds,
     forget: (did) => cache.age(did),
   };
 }

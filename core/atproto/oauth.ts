@@ -48,7 +48,10 @@ export async function createBrowserSession(
     saved = session;
     return Promise.resolve();
   };
-  const client = openClient(clientId, scope, redirect.url, options, { states, keep });
+  const client = openClient({ ...account, clientId }, scope, redirect.url, options, {
+    states,
+    keep,
+  });
   try {
     const url = await client.authorize(account.did, { redirect_uri: redirect.url, scope });
     const [state = ""] = states.keys();
@@ -119,11 +122,11 @@ function reopenClient(session: BrowserSession, options: OAuthOptions, keep: Keep
     authMethod: session.authMethod,
     tokenSet: session.tokenSet,
   } as unknown as NodeSavedSession;
-  return openClient(session.clientId, scope, REDIRECT, options, { saved, keep });
+  return openClient(session, scope, REDIRECT, options, { saved, keep });
 }
 
 function openClient(
-  clientId: string,
+  { clientId, handle }: { clientId: string; handle: string },
   scope: string,
   redirectUri: `http://127.0.0.1${string}`,
   { identity, fetch, signal, timeoutMs, loopback }: OAuthOptions,
@@ -163,19 +166,15 @@ function openClient(
     // Unused, but its default is made at once, and needs Node.
     handleResolver: { resolve: () => Promise.resolve(null) },
     identityResolver: {
-      async resolve(actor, { noCache } = {}) {
-        if (noCache && actor.startsWith("did:")) await identity.forget(actor as LibraryDid);
-        const { did, handle, pds } = await identity.resolve(actor);
+      // Always a DID: accounts are resolved before they come here.
+      async resolve(actor) {
+        const did = actor as LibraryDid;
         const service = {
           id: "#atproto_pds" as const,
           type: "AtprotoPersonalDataServer",
-          serviceEndpoint: pds,
+          serviceEndpoint: await identity.locate(did),
         };
-        return {
-          did: did as LibraryDid,
-          handle,
-          didDoc: { id: did as LibraryDid, service: [service] },
-        };
+        return { did, handle, didDoc: { id: did, service: [service] } };
       },
     },
     async fetch(input, init) {

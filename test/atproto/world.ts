@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Identity, openIdentity } from "../../core/atproto/identity.ts";
 import { openRecords, type Records } from "../../core/atproto/records.ts";
+import { openSessions, type Sessions } from "../../core/atproto/session.ts";
 import type { Network } from "../support/network.ts";
 
 /** A client's parts against a network, with a folder of its own. */
@@ -64,4 +65,22 @@ export async function signIn(
     password,
   });
   return (...parameters) => call(String(body["accessJwt"]), ...parameters);
+}
+
+/** The logins of a folder, as another process of the same machine would open them. */
+export function openLogins(
+  world: World,
+  changed: Partial<Parameters<typeof openSessions>[0]> = {},
+): Sessions {
+  return openSessions({
+    dir: join(world.folder, "sessions"),
+    identity: world.identity,
+    fetch,
+    now: () => new Date(),
+    random: Math.random,
+    signal: new AbortController().signal,
+    timeoutMs: 5000,
+    loopback: true,
+    ...changed,
+  });
 }
