@@ -1,5 +1,4 @@
 import { CorruptError } from "../errors.ts";
-import { concat } from "./bytes.ts";
 import type { PositionedFile } from "./file.ts";
 import { inflate, inflateThrough } from "./inflate.ts";
 import type { Sink } from "./inflater.ts";
@@ -22,9 +21,15 @@ export function readData(
     const found = inflate(file.view(at, likely), 0, size);
     if (found !== undefined) return found;
   }
-  const parts: Uint8Array[] = [];
-  const consumed = streamData(file, at, end, size, (piece) => parts.push(piece.slice()));
-  return { bytes: concat(parts), consumed };
+  // Deflate makes at most 1,032 bytes of one: what says more must not be given the memory.
+  if (size > (end - at) * 1032 + 1032) throw new CorruptError("an object in a pack is cut short");
+  const bytes = new Uint8Array(size);
+  let length = 0;
+  const consumed = streamData(file, at, end, size, (piece) => {
+    bytes.set(piece, length);
+    length += piece.length;
+  });
+  return { bytes, consumed };
 }
 
 /** Inflates the data of an entry into `sink` and tells how long they are compressed. */

@@ -32,12 +32,8 @@ export function parseIdentity(line: Uint8Array): Identity {
 
 /** Gives the value of an `author`, `committer` or `tagger` header; angle brackets, newlines and NUL in names are left out. */
 export function formatIdentity({ name, email, time, zone }: Identity): Uint8Array {
-  return concat([
-    plain(name),
-    utf8(name.length > 0 ? " <" : "<"),
-    plain(email),
-    utf8(`> ${time} ${zone}`),
-  ]);
+  // The space stays without a name too: git's check asks for it.
+  return concat([plain(name), utf8(" <"), plain(email), utf8(`> ${time} ${zone}`)]);
 }
 
 /** Gives the minutes east of UTC of a zone such as `+0530`. */

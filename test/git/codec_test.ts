@@ -5,7 +5,7 @@ import { CorruptError, UsageError } from "../../core/errors.ts";
 import { sameBytes, utf8 } from "../../core/git/bytes.ts";
 import { commitText, formatCommit, parseCommit } from "../../core/git/commit.ts";
 import { hashObject } from "../../core/git/hash.ts";
-import { parseIdentity, zoneMinutes } from "../../core/git/identity.ts";
+import { formatIdentity, parseIdentity, zoneMinutes } from "../../core/git/identity.ts";
 import { quoteGitPath, quotePath, unquotePath } from "../../core/git/path.ts";
 import { formatTag, parseTag } from "../../core/git/tag.ts";
 import { compareEntries, formatTree, parseTree } from "../../core/git/tree.ts";
@@ -108,6 +108,11 @@ HG:extra rebase_source:1\n\nsubject\n\nbody\n`;
       assertEquals(text(identity.email), email, line);
       assertEquals(String(identity.time || ""), time, line);
     }
+    for (const line of ["A <a@b.test> 1 +0000", " <> 1 -0700", " <a@b.test> 1 +0000"]) {
+      assertEquals(text(formatIdentity(parseIdentity(utf8(line)))), line);
+    }
+    const sly = { name: utf8("A <x>\n"), email: utf8("a>b\0"), time: 1, zone: "+0000" };
+    assertEquals(text(formatIdentity(sly)), "A x <ab> 1 +0000");
     assertEquals(zoneMinutes("-0330"), -210);
     assertEquals(zoneMinutes("+0530"), 330);
   });
