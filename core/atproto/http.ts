@@ -1,4 +1,4 @@
-import { quote, RemoteError } from "../errors.ts";
+import { KnotlessError, quote, RemoteError } from "../errors.ts";
 
 /** How to ask: whose fetch, how long to wait for it, and how much to read. */
 export interface Asking {
@@ -80,7 +80,7 @@ export function toRemoteError(
   timeout?: AbortSignal,
 ): unknown {
   if (signal.aborted) return signal.reason;
-  if (error instanceof RemoteError) return error;
+  if (error instanceof KnotlessError) return error;
   if (timeout?.aborted) {
     return new RemoteError(`${quote(host)} did not answer in time`, {
       host,

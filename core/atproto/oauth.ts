@@ -71,7 +71,7 @@ export async function createBrowserSession(
   if (saved === undefined) throw new Error("the login left no session");
   const session = toSession({ ...account, scopes: [], missing: [], clientId }, saved);
   if (saved.tokenSet.sub !== account.did) {
-    await revokeBrowserSession(session, options);
+    await revokeBrowserSession({ ...session, did: saved.tokenSet.sub }, options);
     throw new AuthError("none", `the browser signed in ${saved.tokenSet.sub}, not ${account.did}`);
   }
   const scopes = saved.tokenSet.scope.split(" ");
@@ -251,6 +251,9 @@ function toLoginError(
         cause: error,
       },
     );
+  }
+  if (all.some((cause) => cause instanceof Error && cause.name === "TimeoutError")) {
+    return new RemoteError(`${quote(host)} did not answer in time`, { host, cause: error });
   }
   const back = all.find((cause) => cause instanceof OAuthCallbackError);
   if (back?.params.get("error") === "access_denied") {

@@ -266,6 +266,15 @@ describe("a writer", () => {
     assertEquals([error.code, error.hint], ["auth.scope", { signIn: "scope" }]);
   });
 
+  it("is in no doubt when the login has ended", async () => {
+    const fetch = () => Promise.reject(new AuthError("ended", "the login has ended"));
+    const ended = write({
+      authorized: () => Promise.resolve({ did: account.did, pds: account.pds, fetch }),
+    });
+    const error = await assertRejects(() => ended.create(ID.follow, rkey(), follow()), AuthError);
+    assertEquals(error.code, "auth.ended");
+  });
+
   it("tells a deactivated account from a login that has ended", async () => {
     const { did, password } = await network.createAccount("asleep");
     const other = await world.identity.resolve(did);
