@@ -1,19 +1,10 @@
 import { CorruptError } from "../errors.ts";
 import { findTreeFaults } from "./check_tree.ts";
+import type { Fault } from "./fault.ts";
 import { latin1, strictText } from "./bytes.ts";
 import type { ObjectKind, Oid } from "./object.ts";
 import { whyNotRefName } from "./refname.ts";
 import { isKind } from "./tag.ts";
-
-/** Something git's own check would say of an object. */
-export interface Fault {
-  /** The name git has for it. */
-  readonly id: string;
-  /** What it is, to follow "the tree <oid>". */
-  readonly text: string;
-  /** True for what old repositories hold and git works with. */
-  readonly isOdd: boolean;
-}
 
 /** Refuses an object that git's check finds broken or dangerous; `strict` also refuses what is merely odd. */
 export function checkObject(

@@ -1,4 +1,4 @@
-import type { Fault } from "./check.ts";
+import type { Fault } from "./fault.ts";
 import { lenientText, strictText } from "./bytes.ts";
 import { OID_BYTES } from "./oid.ts";
 import { isDotGit } from "./safe_path.ts";

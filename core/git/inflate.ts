@@ -4,7 +4,7 @@ import { CorruptError } from "../errors.ts";
 import { Inflater, type Sink } from "./inflater.ts";
 
 /** Below this many bytes starting zlib costs more than inflating. */
-const SMALL = 768;
+const SMALL = 256;
 
 /** Inflates the zlib stream at `at`, which must give just `size` bytes; undefined when the input ends before the stream. */
 export function inflate(
