@@ -28,7 +28,8 @@ function findProgram(): readonly string[] {
   const [runtime = process.execPath, module = ""] = process.argv;
   const isCompiled = module === "" || module.startsWith("/$bunfs/") ||
     /^[A-Z]:[\\/]~BUN/.test(module);
-  return isCompiled ? [process.execPath] : [runtime, module];
+  if (isCompiled) return [process.execPath];
+  return process.versions["deno"] ? [runtime, "run", "-A", module] : [runtime, module];
 }
 
 /** Opens a URL in the browser that the environment or the desktop names; false when there is none. */

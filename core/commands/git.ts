@@ -129,7 +129,7 @@ async function find(path: string): Promise<{ holds: string; isOurs: boolean } | 
   const stat = await lstat(path).catch(() => undefined);
   if (stat === undefined) return undefined;
   if (stat.isSymbolicLink()) {
-    const holds = await readlink(path);
+    const holds = resolve(dirname(path), await readlink(path));
     return { holds, isOurs: /^knotless\b/.test(basename(holds)) };
   }
   if (!stat.isFile() || stat.size > 10_000) return { holds: "", isOurs: false };

@@ -66,6 +66,15 @@ describe("git setup", () => {
     assertEquals(notes.filter((note) => note.includes("is not on PATH")), []);
   });
 
+  it("takes the links that lie beside the program for what they are", async () => {
+    await mkdir(join(home, "opt"));
+    for (const name of ["knotless-mcp", "git-remote-knotless"]) {
+      await symlink("knotless", join(home, "opt", name));
+    }
+    const { links } = await run({}, { path: join(home, "opt") });
+    assertEquals(links.map(({ state }) => state), ["there", "there"]);
+  });
+
   it("does nothing the second time, and follows the program when it moves", async () => {
     await run({});
     const { links } = await run({});
