@@ -81,8 +81,8 @@ export function openWorld(globals: Globals, env: Env): (surface: Surface) => Ope
     });
     let chosen: ReturnType<Sessions["choose"]> | undefined;
     const choose = () => chosen ??= sessions.choose(globals.as);
-    const read = async (): Promise<ReadContext> => ({
-      reader: (await choose())?.info,
+    const read = async (login = choose()): Promise<ReadContext> => ({
+      reader: (await login)?.info,
       identity,
       records,
       mirrors,
@@ -109,13 +109,23 @@ export function openWorld(globals: Globals, env: Env): (surface: Surface) => Ope
         random: Math.random,
       };
     };
+    // A command of this machine may be the one that signs in whom --as names.
+    const chooseIfThere = () =>
+      choose().catch((error: unknown) => {
+        if (error instanceof AuthError) return undefined;
+        throw error;
+      });
     const machine = async (): Promise<MachineContext> => ({
-      ...await read(),
+      ...await read(chooseIfThere()),
       sessions,
       writing: write,
       machine: openMachine(surface, env, folders),
     });
-    const openers: { [K in Kind]: () => Promise<Contexts[K]> } = { read, write, machine };
+    const openers: { [K in Kind]: () => Promise<Contexts[K]> } = {
+      read: () => read(),
+      write,
+      machine,
+    };
     return (kind) => openers[kind]();
   };
 }

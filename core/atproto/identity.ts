@@ -38,7 +38,7 @@ export interface IdentityOptions {
   readonly signal: AbortSignal;
   /** Answers from the cache alone, whatever its age. */
   readonly offline: boolean;
-  /** Milliseconds for one request. */
+  /** Milliseconds for one request, 10,000 at most. */
   readonly timeoutMs?: number;
   /** For the pause before a second try. */
   readonly random?: () => number;
@@ -46,13 +46,15 @@ export interface IdentityOptions {
 
 const INVALID = "handle.invalid";
 const FRESH_MS = 10 * 60_000;
+/** A handle's own host may be anybody's: it gets no longer than this. */
+const MOST_MS = 10_000;
 
 /** Opens the resolver of handles and DIDs; answers are kept on disk for ten minutes. */
 export function openIdentity(options: IdentityOptions): Identity {
   const directory: Directory = {
     ...options,
     loopback: isLoopback(new URL(options.plc)),
-    timeoutMs: options.timeoutMs ?? 10_000,
+    timeoutMs: Math.min(options.timeoutMs ?? MOST_MS, MOST_MS),
     random: options.random ?? (() => 0.5),
   };
   const cache = openIdentityCache(options.cacheFile);

@@ -91,7 +91,7 @@ const status = command({
   kind: "machine",
   params: () => ({}),
   examples: [{ line: "login status", says: "show them, and which one commands act as" }],
-  async run({ sessions, freshness }) {
+  async run({ sessions, freshness, reader }) {
     const infos = await sessions.list();
     const chosen = await sessions.choose();
     const states = await Promise.all(infos.map(async ({ did, ended }) => {
@@ -103,8 +103,10 @@ const status = command({
       ...(info.expiresAt !== undefined && { expiresAt: info.expiresAt }),
       store: "file",
       path: info.path,
-      applies: info.did === chosen?.info.did,
-      ...(info.did === chosen?.info.did && { why: chosen.why }),
+      applies: info.did === reader?.did,
+      ...(info.did === reader?.did && {
+        why: info.did === chosen?.info.did ? chosen.why : "it was asked for",
+      }),
       state: states[i] ?? "unchecked",
     }));
     return { accounts };
@@ -166,15 +168,15 @@ const logout = command({
 
 /** The login that is meant: by handle or DID as it was then, or as it is now. */
 async function findLogin(
-  { sessions, identity }: MachineContext,
+  { sessions, identity, reader }: MachineContext,
   handle: string | undefined,
 ): Promise<SessionInfo> {
+  const infos = await sessions.list();
   if (handle === undefined) {
-    const chosen = await sessions.choose();
-    if (chosen !== undefined) return chosen.info;
+    const info = infos.find(({ did }) => did === reader?.did);
+    if (info !== undefined) return info;
     throw new AuthError("none", "nobody is signed in on this machine");
   }
-  const infos = await sessions.list();
   const info = infos.find((info) => info.did === handle || info.handle === handle);
   if (info !== undefined) return info;
   const did = await identity.resolve(handle).then((account) => account.did, () => undefined);

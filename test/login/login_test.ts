@@ -284,6 +284,20 @@ describe("several logins", () => {
     );
   });
 
+  it("apply as --as says, which may name one still to be made", async () => {
+    const as = { as: alice.handle };
+    assertEquals((await status(as)).map(({ applies, why }) => [applies, why]), [
+      [true, "it was asked for"],
+      [false, undefined],
+    ]);
+    await machine.run("logout", {}, {}, as);
+    assertEquals((await status(as)).map(({ applies }) => applies), [false]);
+    await assertRejects(() => machine.run("logout", {}, {}, as), AuthError);
+    const args = { handle: alice.handle, app_password_stdin: true };
+    await machine.run("login", args, { lines: [alice.password] }, as);
+    assertEquals((await status(as)).map(({ applies }) => applies), [true, false]);
+  });
+
   it("are left one at a time, and the next one applies", async () => {
     const { result } = await machine.run<Status>("logout");
     assertEquals(result.accounts.map(({ handle }) => handle), [bob.handle]);
