@@ -78,9 +78,8 @@ export async function indexPack(
     const packPath = join(work, "pack");
     const received = await receivePack(input, packPath, limits);
     const taker = takerFor(store);
-    using file = new PositionedFile(packPath);
     const { table: thin, outer, depth } = await resolve(
-      file,
+      packPath,
       received.objects,
       limits,
       taker,
@@ -114,12 +113,13 @@ export async function indexPack(
  * once everything is made: then it is done again without the outside's.
  */
 async function resolve(
-  file: PositionedFile,
+  path: string,
   objects: number,
   limits: PackLimits,
   taker: Taker,
   store: ObjectReader | undefined,
 ): Promise<{ table: PackTable; outer: ReadonlyMap<Oid, number>; depth: number }> {
+  using file = new PositionedFile(path);
   const inside = new Set<Oid>();
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const parsed = await inSlices(parsePack(file, objects, limits, taker));
@@ -247,8 +247,9 @@ function place(
     } finally {
       closeSync(fd);
     }
-    chmodSync(path, 0o444);
-    renameSync(path, join(outDir, `${name}.${ending}`));
+    const target = join(outDir, `${name}.${ending}`);
+    renameSync(path, target);
+    chmodSync(target, 0o444);
   }
   return { name, packPath: join(outDir, `${name}.pack`), idxPath: join(outDir, `${name}.idx`) };
 }

@@ -101,6 +101,7 @@ class Store implements ObjectStore, PackShare {
   }
 
   find(prefix: string, limit: number): Oid[] {
+    if (!/^[0-9a-f]{2,40}$/.test(prefix)) return [];
     const found = new Set<Oid>(this.#loose.find(prefix));
     const first = oidBytes(prefix.padEnd(40, "0"));
     for (const { idx } of this.#order) {

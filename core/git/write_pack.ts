@@ -15,6 +15,9 @@ export interface NewEntry {
   readonly base?: { readonly oid: Oid; readonly bytes: Uint8Array };
 }
 
+/** A delta this small is taken without a look at what the whole object would come to. */
+const TINY = 96;
+
 /**
  * Gives a pack of these objects, each once, in their order. One with a base becomes a delta on it when that is smaller,
  * which makes the pack thin unless the base is in it too.
@@ -52,18 +55,29 @@ function formatEntry(
   at: number,
   places: ReadonlyMap<Oid, number>,
 ): Uint8Array {
+  const asDelta = formatDelta(oid, bytes, base, at, places);
+  if (asDelta !== undefined && asDelta.length <= TINY) return asDelta;
   const whole = concat([
     Uint8Array.from(formatEntryHeader(kind, bytes.length)),
     deflateSync(bytes, { level: 9 }),
   ]);
-  if (base === undefined || base.oid === oid) return whole;
+  return asDelta !== undefined && asDelta.length < whole.length ? asDelta : whole;
+}
+
+function formatDelta(
+  oid: Oid,
+  bytes: Uint8Array,
+  base: NewEntry["base"],
+  at: number,
+  places: ReadonlyMap<Oid, number>,
+): Uint8Array | undefined {
+  if (base === undefined || base.oid === oid) return undefined;
   const delta = makeDelta(base.bytes, bytes, bytes.length);
-  if (delta === undefined) return whole;
+  if (delta === undefined) return undefined;
   const place = places.get(base.oid);
   const on = place === undefined ? base.oid : at - place;
-  const asDelta = concat([
+  return concat([
     Uint8Array.from(formatEntryHeader(on, delta.length)),
     deflateSync(delta, { level: 9 }),
   ]);
-  return asDelta.length < whole.length ? asDelta : whole;
 }
