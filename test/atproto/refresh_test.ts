@@ -101,6 +101,15 @@ describe("eight processes with one login", () => {
       paste: () => pasted.promise,
       reject: (why) => pasted.reject(new Error(why)),
     });
+    const ask = async () => {
+      const { fetch } = await openLogins(world).authorized(account.did);
+      await (await fetch("/xrpc/com.atproto.server.getSession")).body?.cancel();
+    };
+    await ask();
+    network.proxy.forget();
+    await ask();
+    // The nonce is kept: a body is not sent twice by every command that starts.
+    assertEquals(network.proxy.count({ nsid: "com.atproto.server.getSession" }), 1);
     await race(account, info, ({ tokenSet = {} }, round) => ({
       tokenSet: round % 2 === 0
         ? { ...tokenSet, expires_at: "2001-01-01T00:00:00.000Z" }
