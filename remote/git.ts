@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs";
 import process from "node:process";
 import { pipeline } from "node:stream/promises";
 import { childEnv } from "../core/child.ts";
-import { quote } from "../core/errors.ts";
+import { KnotlessError, quote } from "../core/errors.ts";
 import { tell } from "./lines.ts";
 
 /** Environment variables by name. */
@@ -47,10 +47,11 @@ export async function runGit(args: readonly string[], options: GitOptions): Prom
 }
 
 /** A git command that failed. */
-export class GitError extends Error {
+export class GitError extends KnotlessError {
   override name = "GitError";
+  readonly exit = 1;
   constructor(command: string, readonly status: number | null, why: string) {
-    super(`git ${command} ended with ${status}${why && `: ${quote(why)}`}`);
+    super("git", `git ${command} ended with ${status}${why && `: ${quote(why)}`}`);
   }
 }
 

@@ -129,8 +129,6 @@ async function send(pushing: Push, writing: Writing, updates: readonly RefUpdate
   await withPackFile(context, repository.mirror, async (file) => {
     const received = tips.length === 0 ? undefined : await bring(pushing, writing, tips, file);
     const objects = received?.reader ?? reading.objects;
-    const missing = tips.find((oid) => !objects.has(oid));
-    if (missing !== undefined) throw new CorruptError(`git did not pack ${missing}`);
     const firstHead = chooseHead(manifest, updates);
     const written = await publish(context, repository, manifest, {
       updates: updates.map((update) => {
@@ -159,7 +157,11 @@ async function bring(
   const first = { held, file, isThin, isHeard: options.progress };
   const whole = { ...first, isThin: false, isHeard: false };
   const { objects, isBulk } = await packObjects(pushed, tips, first);
-  if (objects === 0) return undefined;
+  if (objects === 0) {
+    const missing = tips.find((oid) => !writing.reading.objects.has(oid));
+    if (missing !== undefined) throw new CorruptError(`git did not pack ${missing}`);
+    return undefined;
+  }
   // What many readers will fetch must not lean on much else.
   if (isThin && isBulk) await packObjects(pushed, tips, whole);
   const received = await mirror.receive(file, tips);

@@ -11,7 +11,7 @@ import { layered } from "../git/layered.ts";
 import { type ObjectStore, openStore } from "../git/store.ts";
 import { withLock } from "../lock.ts";
 import { type Manifest, readManifest, type RefTarget } from "./manifest.ts";
-import { makeBare, movePacks, packsOf, placeRefs, sizeOfPacks } from "./place.ts";
+import { makeBare, movePacks, packsOf, placeRefs, sizeOfPacks, sweepPushes } from "./place.ts";
 import { readState, type State, writeState } from "./state.ts";
 import { fetchPacks, indexFile, LostPackError } from "./sync.ts";
 import { verifyArrival, verifyPush, writeUnverified } from "./verify.ts";
@@ -145,6 +145,7 @@ export class Mirror {
   async receive(pack: Uint8Array | string, tips: readonly Oid[]): Promise<Received> {
     const folder = join(this.path, `push-${this.#world.unique()}`);
     await mkdir(join(folder, "objects", "pack"), { recursive: true });
+    await sweepPushes(this.path, this.#world.now());
     try {
       const file = typeof pack === "string" ? pack : join(folder, "pushed");
       if (typeof pack !== "string") await writeFile(file, pack);

@@ -68,3 +68,16 @@ export async function sizeOfPacks(path: string): Promise<number> {
   }
   return bytes;
 }
+
+const LEFT_OVER_MS = 24 * 60 * 60_000;
+
+/** Removes what pushes that were cut off over a day ago have left in the repository at `path`. */
+export async function sweepPushes(path: string, now: Date): Promise<void> {
+  for (const name of await readdir(path)) {
+    if (!name.startsWith("push-")) continue;
+    const folder = join(path, name);
+    const there = await stat(folder).catch(() => undefined);
+    if (there === undefined || now.getTime() - there.mtimeMs < LEFT_OVER_MS) continue;
+    await rm(folder, { recursive: true, force: true });
+  }
+}

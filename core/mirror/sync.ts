@@ -4,7 +4,7 @@ import type { Account } from "../atproto/identity.ts";
 import type { Records } from "../atproto/records.ts";
 import { checkRecord } from "../atproto/validate.ts";
 import { ID, type Pack } from "../atproto/lexicons.gen.ts";
-import { CorruptError, RemoteError } from "../errors.ts";
+import { RemoteError } from "../errors.ts";
 import { isMissing } from "../files.ts";
 import { type IndexedPack, indexPack } from "../git/index_pack.ts";
 import type { ObjectReader } from "../git/object.ts";

@@ -44,7 +44,8 @@ describe("the repository that is pushed from", () => {
     dir = join(temp.path, "work");
     initRepo(dir);
     const tip = commit(dir, "long", long);
-    mirror = join(temp.path, "mirror");
+    // A name that a list of folders would be cut at, and read wrongly.
+    mirror = join(temp.path, 'a "mirror": of it');
     git(temp.path, "clone", "-q", "--mirror", dir, mirror);
     held = { path: mirror, tips: [tip] };
   });

@@ -116,6 +116,20 @@ describe("a push that may not be", () => {
     await home.ok("shallow", "push", "-q", empty, "main");
   });
 
+  it("is one of a repository that lacks an object", async () => {
+    await home.ok(".", "clone", "-q", url, "broken");
+    await Deno.writeTextFile(`${home.dir}/broken/file`, "lost\n");
+    await home.ok("broken", "add", "file");
+    await home.ok("broken", "commit", "-q", "-m", "add a file");
+    const blob = await home.ok("broken", "rev-parse", "HEAD:file");
+    await Deno.remove(`${home.dir}/broken/.git/objects/${blob.slice(0, 2)}/${blob.slice(2)}`);
+    proxies.pds.forget();
+    const { status, err } = await home.git("broken", "push", "origin", "main");
+    assertEquals(status, 1);
+    assertMatch(err, new RegExp(`^fatal: git pack-objects ended with 128: .*${blob}`, "m"));
+    assertEquals(proxies.pds.writes().requests, 0);
+  });
+
   it("is none from a clone without blobs", async () => {
     const { url } = await home.create({ name: "blobs" });
     await Deno.writeTextFile(`${home.dir}/work/file`, "text\n");
