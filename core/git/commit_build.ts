@@ -28,7 +28,7 @@ export interface BuiltCommit {
 /** Makes a commit of changes to its tip's tree, writing nothing. Changes that change nothing are a RefusedError. */
 export function buildCommit(objects: ObjectReader, plan: CommitPlan): BuiltCommit {
   const message = finishMessage(plan.message);
-  const added = new NewObjects(objects);
+  const added = new NewObjects();
   const before = plan.tip === undefined ? undefined : treeOf(objects, plan.tip);
   const tree = changeTree(objects, added, before, plan.changes);
   if (tree === (before ?? EMPTY_TREE)) throw new RefusedError("nothing changes");

@@ -34,20 +34,24 @@ export interface NewObject {
   readonly base?: Oid | undefined;
 }
 
-/** Collects objects to write, leaving out those that are held. */
+/**
+ * Collects objects to write. One that is its own base is left out, and one of `reached`. That an object is merely held
+ * does not do: what no ref reaches may be folded away while this is being published.
+ */
 export class NewObjects {
   readonly list: NewObject[] = [];
   readonly #known = new Set<Oid>();
-  readonly #held: ObjectReader;
+  readonly #reached: Pick<ObjectReader, "has"> | undefined;
 
-  constructor(held: ObjectReader) {
-    this.#held = held;
+  /** `reached` has objects that refs are sure to reach when this is published. */
+  constructor(reached?: Pick<ObjectReader, "has">) {
+    this.#reached = reached;
   }
 
   /** Adds an object and gives its oid; `base` is one it may be a delta of. */
   add(kind: ObjectKind, bytes: Uint8Array, base?: Oid): Oid {
     const oid = hashObject(kind, bytes);
-    if (this.#known.has(oid) || this.#held.has(oid)) return oid;
+    if (this.#known.has(oid) || oid === base || this.#reached?.has(oid)) return oid;
     this.#known.add(oid);
     this.list.push({ oid, kind, bytes, base: base !== EMPTY_TREE ? base : undefined });
     return oid;
