@@ -71,10 +71,7 @@ function checkName(name: Uint8Array, mode: number, add: Add): void {
   if (first === DOT && name.length === 2 && name[1] === DOT) {
     add("hasDotdot", "has an entry named ..");
   }
-  // Only such names are spellings of `.git`; the rest, which is nearly all, need not be made text.
-  const isSuspect = first === DOT || first === 0x67 || first === 0x47 || first === 0xe2 ||
-    first === 0xef || name.includes(0x5c);
-  if (!isSuspect) return;
+  if (!isSuspect(name)) return;
   const text = lenientText(name);
   // To git, what is not UTF-8 ends the name that a Mac would see.
   const seen = strictText(name) ?? text.slice(0, text.indexOf("\ufffd"));
@@ -82,6 +79,18 @@ function checkName(name: Uint8Array, mode: number, add: Add): void {
   if (isSymlink(mode) && isDotGitmodules(text)) {
     add("gitmodulesSymlink", "has .gitmodules as a symbolic link");
   }
+}
+
+/** Tells whether a file system of Windows or macOS could take the name for `.gitmodules`. */
+export function isGitmodules(name: Uint8Array): boolean {
+  return isSuspect(name) && isDotGitmodules(lenientText(name));
+}
+
+/** Only such names may be spellings of `.git…`; the rest, which is nearly all, need not be made text. */
+function isSuspect(name: Uint8Array): boolean {
+  const first = name[0];
+  return first === DOT || first === 0x67 || first === 0x47 || first === 0xe2 || first === 0xef ||
+    name.includes(0x5c);
 }
 
 function isDotGitmodules(name: string): boolean {

@@ -1,4 +1,6 @@
 import { CorruptError } from "../errors.ts";
+import { findModulesFaults } from "./check_modules.ts";
+import { isGitmodules } from "./check_tree.ts";
 import { parseCommit } from "./commit.ts";
 import type { ObjectKind, ObjectReader, Oid } from "./object.ts";
 import { parseTag } from "./tag.ts";
@@ -20,6 +22,8 @@ export function checkConnected(
   walk.run();
   return walk.reached;
 }
+
+const MOST_MODULES = 1 << 20;
 
 class Walk {
   readonly reached = new Set<Oid>();
@@ -75,8 +79,28 @@ class Walk {
   #addTree(oid: Oid, bytes: Uint8Array): void {
     const cursor = new TreeCursor(bytes);
     while (cursor.next()) {
-      if (!isGitlink(cursor.mode)) this.add(cursor.oid(), kindOf(cursor.mode), oid);
+      if (isGitlink(cursor.mode)) continue;
+      const entry = cursor.oid();
+      this.add(entry, kindOf(cursor.mode), oid);
+      if (this.reached.has(entry) && isGitmodules(cursor.name())) this.#checkModules(entry);
     }
+  }
+
+  /** What a file is called decides whether its content is dangerous, so it cannot be told when the blob comes in. */
+  #checkModules(oid: Oid): void {
+    const info = this.#objects.info(oid);
+    const object = info && info.size <= MOST_MODULES ? this.#objects.read(oid) : undefined;
+    if (object?.kind !== "blob") {
+      throw new CorruptError(
+        `${oid} is .gitmodules, and not a file of at most ${MOST_MODULES} bytes`,
+      );
+    }
+    const [fault] = findModulesFaults(object.bytes);
+    if (fault === undefined) return;
+    throw new CorruptError(`the .gitmodules ${oid} ${fault.text}`, {
+      code: "corrupt.object",
+      facts: { oid, fault: fault.id },
+    });
   }
 }
 
