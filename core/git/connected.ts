@@ -31,6 +31,8 @@ class Walk {
   readonly #have: (oid: Oid) => boolean;
   readonly #kinds = new Map<Oid, ObjectKind>();
   readonly #pending: Oid[] = [];
+  /** The `.gitmodules` that have been checked. */
+  readonly #modules = new Set<Oid>();
 
   constructor(objects: ObjectReader, have: (oid: Oid) => boolean) {
     this.#objects = objects;
@@ -82,12 +84,14 @@ class Walk {
       if (isGitlink(cursor.mode)) continue;
       const entry = cursor.oid();
       this.add(entry, kindOf(cursor.mode), oid);
-      if (this.reached.has(entry) && isGitmodules(cursor.name())) this.#checkModules(entry);
+      if (isGitmodules(cursor.name())) this.#checkModules(entry);
     }
   }
 
   /** What a file is called decides whether its content is dangerous, so it cannot be told when the blob comes in. */
   #checkModules(oid: Oid): void {
+    if (this.#modules.has(oid)) return;
+    this.#modules.add(oid);
     const info = this.#objects.info(oid);
     const object = info && info.size <= MOST_MODULES ? this.#objects.read(oid) : undefined;
     if (object?.kind !== "blob") {

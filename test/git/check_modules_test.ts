@@ -143,7 +143,7 @@ describe("findModulesFaults", () => {
 });
 
 describe("checkConnected", () => {
-  it("refuses a dangerous .gitmodules, however it is spelt, but not one that is held", () => {
+  it("refuses a dangerous .gitmodules, however it is spelt, also when the blob was held under another name", () => {
     using temp = tempDir();
     const dir = initRepo(join(temp.path, "repo"));
     const blob = putObject(dir, "blob", file("../../x", ""));
@@ -158,7 +158,8 @@ describe("checkConnected", () => {
         CorruptError,
         blob,
       );
-      checkConnected(store, [commit], { have: (oid) => oid === blob });
+      const have = (oid: string) => oid === blob;
+      assertThrows(() => checkConnected(store, [commit], { have }), CorruptError, blob);
     }
   });
 });
