@@ -6,8 +6,9 @@ import { openStore } from "../git/store.ts";
 import type { Manifest } from "../mirror/manifest.ts";
 import { withPackFile } from "./pack_file.ts";
 import { type Made, writePackRecord } from "./place_pack.ts";
-import { type Arrangement, publish } from "./publish.ts";
+import type { Arrangement } from "./next_manifest.ts";
 import type { Repository } from "./repository.ts";
+import { swapManifest } from "./swap.ts";
 
 /** With so many packs the newest are folded after a write. */
 const MANY_PACKS = 24;
@@ -79,7 +80,7 @@ export async function fold(
         retired: [...record.retired, ...gone.map(({ rkey }) => ({ rkey, at }))],
       };
     };
-    return await publish(context, repository, manifest, { updates: [], received, arrange });
+    return await swapManifest(context, repository, manifest, { updates: [], received, arrange });
   });
 }
 

@@ -1,45 +1,13 @@
-import { ID, type Refs } from "../atproto/lexicons.gen.ts";
 import type { WriteContext } from "../context.ts";
-import { ConflictError, KnotlessError, RefusedError } from "../errors.ts";
-import {
-  compareNames,
-  formatPackedRefs,
-  type Manifest,
-  readManifest,
-  type RefTarget,
-} from "../mirror/manifest.ts";
-import type { Received } from "../mirror/mirror.ts";
-import { applyUpdates, hasBranches, type RefUpdate, refuseCurrent } from "./moved.ts";
-import { type Made, placePack } from "./place_pack.ts";
-import { logPush } from "./push_log.ts";
+import type { Manifest } from "../mirror/manifest.ts";
+import { foldNewest } from "./fold.ts";
+import type { Change } from "./next_manifest.ts";
 import type { Repository } from "./repository.ts";
-
-const TRIES = 6;
-/** Over this many bytes of JSON the refs go to the packedRefs blob. */
-const REFS_BYTES = 40_000;
-/** The most bytes of JSON that a manifest may be. */
-const MANIFEST_BYTES = 100_000;
-
-/** What one write changes of a repository's manifest. */
-export interface Change {
-  readonly updates: readonly RefUpdate[];
-  /** The full name of the ref that HEAD is to name. */
-  readonly head?: string | undefined;
-  /** The same, if there still is no branch when the write lands. */
-  readonly firstHead?: string | undefined;
-  /** The pack that brings what the updates need. */
-  readonly received?: Received | undefined;
-  /** Puts the manifest's packs in order anew, a fold; without it the received pack is placed after the others. */
-  readonly arrange?: ((record: Refs, made: Made) => Promise<Arrangement>) | undefined;
-}
-
-/** How a manifest lists its packs. */
-export type Arrangement = Pick<Refs, "packs" | "tail" | "retired">;
+import { swapManifest } from "./swap.ts";
 
 /**
- * Writes a change of refs with the pack it needs, all of it or nothing, and brings the mirror along. `manifest` is what
- * the change was decided on. A race over another ref is tried again; one over a ref of the change is a MovedError. A
- * write whose answer was lost counts when it is found to have landed.
+ * Writes a change of refs with the pack it needs, as swapManifest does, and folds the newest packs when there have come
+ * to be many.
  */
 export async function publish(
   context: WriteContext,
@@ -47,160 +15,7 @@ export async function publish(
   manifest: Manifest,
   change: Change,
 ): Promise<Manifest> {
-  const { mirror } = repository;
-  const made: Made = new Map();
-  const ids: string[] = [];
-  let seen = manifest;
-  let blobsAgain = true;
-  let doubtful = false;
-  try {
-    for (let attempt = 1;; attempt++) {
-      const next = await nextManifest(context, repository, seen, change, made);
-      ids.push(next.id);
-      try {
-        const { uri, cid } = await context.writer.put(ID.refs, repository.rkey, next, seen.cid);
-        const written = readManifest(
-          { uri, cid, value: next },
-          await packedText(next, seen, change),
-        );
-        await follow(context, repository, written, change.received);
-        return written;
-      } catch (error) {
-        if (!(error instanceof KnotlessError)) throw error;
-        const lostBlobs = error.code === "remote.blob_missing" && blobsAgain;
-        if (lostBlobs) {
-          blobsAgain = false;
-          made.clear();
-          continue;
-        }
-        if (error.code !== "conflict.swap" && error.code !== "remote.doubt") throw error;
-        doubtful ||= error.code === "remote.doubt";
-        const { manifest: now } = await mirror.latest();
-        if (landed(now, ids)) {
-          if (change.received) await mirror.discard(change.received);
-          return now;
-        }
-        if (attempt === TRIES) {
-          if (error.code === "remote.doubt") throw error;
-          throw new ConflictError(`${repository.spelled} is being written to by others`, {
-            code: "conflict.busy",
-            cause: error,
-            hint: "try again",
-          });
-        }
-        seen = now;
-        await pause(context, attempt);
-      }
-    }
-  } catch (error) {
-    // A write in doubt may still land, and would name them.
-    if (!doubtful) await forget(context, made);
-    if (change.received) await mirror.discard(change.received);
-    throw error;
-  }
-}
-
-/** Brings the mirror along; the write counts whatever becomes of the copy here. */
-async function follow(
-  context: WriteContext,
-  { mirror }: Repository,
-  written: Manifest,
-  received: Received | undefined,
-): Promise<void> {
-  try {
-    await mirror.advance(written, received);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    context.note(`the copy on this machine could not be brought up to date: ${why}`);
-  }
-}
-
-/** True when the manifest is one of those writes, or follows one. */
-function landed({ record }: Manifest, ids: readonly string[]): boolean {
-  return ids.includes(record.id) || record.log.some(({ id }) => ids.includes(id));
-}
-
-async function nextManifest(
-  context: WriteContext,
-  { uri, mirror }: Repository,
-  seen: Manifest,
-  { updates, head, firstHead, received, arrange }: Change,
-  made: Made,
-): Promise<Refs> {
-  const refs = applyUpdates(seen.refs, updates);
-  const nextHead = head ?? (hasBranches(seen.refs) ? undefined : firstHead) ?? seen.record.head;
-  const gone = updates.find(({ ref, new: made }) => ref === nextHead && made === undefined);
-  if (gone) throw refuseCurrent(gone.ref);
-  const id = context.tid();
-  const state = await mirror.state();
-  const arrangement = arrange
-    ? await arrange(seen.record, made)
-    : received
-    ? await placePack(context, uri, seen.record, received, made)
-    : {};
-  const next: Refs = {
-    ...seen.record,
-    head: nextHead,
-    ...await placeRefs(context, seen.record, refs, updates),
-    ...arrangement,
-    log: updates.length === 0
-      ? seen.record.log
-      : await logPush(context, uri, seen.record.log, { id, by: context.account.did, updates }),
-    generation: Math.max(seen.record.generation, state?.generation ?? 0) + 1,
-    prev: seen.cid,
-    id,
-  };
-  const bytes = JSON.stringify(
-    next,
-    (_, value) => value instanceof Uint8Array ? "=".repeat(Math.ceil(value.length * 4 / 3)) : value,
-  ).length;
-  if (bytes > MANIFEST_BYTES) {
-    throw new RefusedError(
-      `the manifest would be ${bytes} bytes, over ${MANIFEST_BYTES}: compact the repository first`,
-      { code: "refused.manifest_full" },
-    );
-  }
-  return next;
-}
-
-async function placeRefs(
-  context: WriteContext,
-  { refs: listed, packedRefs }: Refs,
-  refs: ReadonlyMap<string, RefTarget>,
-  updates: readonly RefUpdate[],
-): Promise<Pick<Refs, "refs" | "packedRefs">> {
-  const changed = new Map(updates.map(({ ref }) => [ref, refs.get(ref)]));
-  const kept = listed.filter(({ name }) => !changed.has(name));
-  const added = [...changed]
-    // Over a packedRefs blob a deleted ref stays as a name without oid, which stands over the blob's.
-    .filter(([, target]) => target !== undefined || packedRefs !== undefined)
-    .map(([name, target]) => ({ name, ...target }));
-  const next = [...kept, ...added].sort((a, b) => compareNames(a.name, b.name));
-  if (JSON.stringify(next).length <= REFS_BYTES) {
-    return { refs: next, ...(packedRefs && { packedRefs }) };
-  }
-  const blob = await context.writer.uploadBlob(new TextEncoder().encode(formatPackedRefs(refs)));
-  return { refs: [], packedRefs: blob };
-}
-
-/** The text of a written manifest's packedRefs blob, known without reading it back. */
-function packedText(next: Refs, seen: Manifest, { updates }: Change): string | undefined {
-  return next.packedRefs && formatPackedRefs(applyUpdates(seen.refs, updates));
-}
-
-/** Takes back pack records that no manifest came to name; one that stays is an orphan for a sweep. */
-async function forget(context: WriteContext, made: Made): Promise<void> {
-  for (const { rkey } of made.values()) {
-    try {
-      await context.writer.delete(ID.pack, rkey);
-    } catch (error) {
-      if (!(error instanceof KnotlessError)) throw error;
-      return;
-    }
-  }
-}
-
-function pause(context: WriteContext, attempt: number): Promise<void> {
-  const milliseconds = context.random() * 50 * 2 ** attempt;
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+  const written = await swapManifest(context, repository, manifest, change);
+  await foldNewest(context, repository, written);
+  return written;
 }
