@@ -1,5 +1,4 @@
 import { type Hint, KnotlessError, quote } from "../core/errors.ts";
-import { GitError } from "./git.ts";
 import type { Options } from "./options.ts";
 import { tell } from "./lines.ts";
 
@@ -17,9 +16,9 @@ export function reportFatal(error: unknown, isDebug: boolean): number {
 function wordsOf(error: unknown): string {
   if (error instanceof KnotlessError) return error.message;
   const message = quote(error instanceof Error ? error.message : String(error));
-  // What git or the machine could not do is no bug of ours.
-  const isOther = error instanceof GitError || (error instanceof Error && "syscall" in error);
-  return isOther ? message : `a bug in knotless: ${message}`;
+  // What the machine could not do is no bug of ours.
+  const isSystem = error instanceof Error && "syscall" in error;
+  return isSystem ? message : `a bug in knotless: ${message}`;
 }
 
 /** Spells a hint as a person at a shell takes it. */
