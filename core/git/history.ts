@@ -106,7 +106,7 @@ export function* log({ commits, tips, path, skip = 0 }: LogStart): Generator<Oid
   const parts = path === undefined ? [] : pathParts(path.bytes);
   const simplify = path === undefined || parts.length === 0
     ? undefined
-    : simplifyBy(commits, lookUp(path.objects, parts));
+    : simplifyBy(commits, pathStates(path.objects, parts));
   const queue = new DateQueue();
   const seen = new Set<Oid>();
   const add = (oid: Oid) => {
@@ -134,8 +134,11 @@ function simplifyBy(commits: CommitSource, stateIn: (tree: Oid) => string) {
   };
 }
 
-/** Gives what a path is in a tree, as text that is equal for equal states and empty for none. */
-function lookUp(objects: ObjectReader, parts: readonly Uint8Array[]): (tree: Oid) => string {
+/** Gives what a path is in a tree, as text that is equal for equal states and empty for none; at least one part. */
+export function pathStates(
+  objects: ObjectReader,
+  parts: readonly Uint8Array[],
+): (tree: Oid) => string {
   const levels = parts.map((name, depth) => {
     const known = new Map<Oid, string>();
     return (tree: Oid): string => {

@@ -1,0 +1,181 @@
+import { assert, assertEquals } from "@std/assert";
+import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
+import { isAncestor, mergeBases } from "../../core/git/ancestry.ts";
+import { latin1, utf8 } from "../../core/git/bytes.ts";
+import { CommitGraph } from "../../core/git/graph.ts";
+import { compactGraph } from "../../core/git/graph_compact.ts";
+import { growGraph } from "../../core/git/graph_grow.ts";
+import { logPath } from "../../core/git/graph_log.ts";
+import { log, readCommits } from "../../core/git/history.ts";
+import type { ObjectReader, Oid } from "../../core/git/object.ts";
+import { walkTree } from "../../core/git/walk.ts";
+import { gitLines, loadObjects, makeHistory, runGit, seededRandom } from "../support/history.ts";
+
+const commitCount = 400;
+let dir = "";
+let tip = "";
+let tips: string[] = [];
+let objects: ObjectReader;
+
+/** A graph with rows for so many commits, made in two steps. */
+function grown(count: number, from: readonly Oid[]): CommitGraph {
+  let graph = new CommitGraph(objects);
+  for (const most of [Math.floor(count / 3), count]) {
+    let done = graph.columns.count;
+    const growth = growGraph(graph, from);
+    while (done < most && !growth.next().done) done++;
+    graph = new CommitGraph(objects, compactGraph(graph));
+  }
+  return graph;
+}
+
+/** Every file and directory that some of the tips have. */
+function somePaths(): Uint8Array[] {
+  const paths = new Map<string, Uint8Array>();
+  const commits = readCommits(objects);
+  for (const oid of tips.slice(-60)) {
+    for (const { path } of walkTree(objects, commits.commit(oid).tree)) {
+      for (let end = path.indexOf(47); end >= 0; end = path.indexOf(47, end + 1)) {
+        paths.set(path.subarray(0, end).toHex(), path.subarray(0, end));
+      }
+      paths.set(path.toHex(), path);
+    }
+  }
+  return [...paths.values()];
+}
+
+describe("the commit graph", () => {
+  const expected = new Map<string, string[]>();
+
+  beforeAll(async () => {
+    dir = await Deno.makeTempDir();
+    await makeHistory(dir, 11, commitCount);
+    objects = await loadObjects(dir);
+    [tip = ""] = await gitLines(dir, ["rev-parse", "main"]);
+    tips = await gitLines(dir, ["for-each-ref", "--format=%(objectname)"]);
+    for (const path of somePaths()) {
+      // Arguments cannot carry bytes that are not UTF-8, so these stay out of the comparison with git.
+      const text = new TextDecoder().decode(path);
+      if (latin1(utf8(text)) !== latin1(path)) continue;
+      const args = ["--literal-pathspecs", "rev-list", tip, "--", text];
+      expected.set(text, await gitLines(dir, args));
+    }
+  });
+  afterAll(() => Deno.remove(dir, { recursive: true }));
+
+  for (const [what, count] of [["none", 0], ["a part", 150], ["all", 100_000]] as const) {
+    it(`gives the history of a path in git's order when it has ${what} of the commits`, () => {
+      const graph = grown(count, tips);
+      if (count < 1000) assertEquals(graph.columns.count, count);
+      let same = 0;
+      for (const [path, commits] of expected) {
+        assertEquals([...logPath(graph, { tip, path: utf8(path) })], commits, path);
+        same++;
+      }
+      assert(same > 50, `${same} paths`);
+      Deno.stderr.writeSync(utf8(`    log of a path: parity ${same} of ${expected.size}\n`));
+    });
+  }
+
+  it("gives the history of paths that are not UTF-8 as the walk through trees does", () => {
+    const graph = grown(200, tips);
+    const commits = readCommits(objects);
+    for (const bytes of somePaths()) {
+      assertEquals(
+        [...logPath(graph, { tip, path: bytes })],
+        [...log({ commits, tips: [tip], path: { objects, bytes } })],
+      );
+    }
+  });
+
+  it("reads trees for the history of a path only at merges of three and more when it has all commits", () => {
+    const kinds: string[] = [];
+    const counted = {
+      ...objects,
+      read(oid: Oid) {
+        const object = objects.read(oid);
+        kinds.push(object?.kind ?? "");
+        return object;
+      },
+    };
+    const graph = new CommitGraph(counted, grown(100_000, tips).columns);
+    for (const path of expected.keys()) [...logPath(graph, { tip, path: utf8(path) })];
+    assert(kinds.length < 40 && kinds.every((kind) => kind === "tree"), `${kinds.length} reads`);
+  });
+
+  it("says when a walk beyond the index used its allowance up", () => {
+    const allowance = { left: 10 };
+    const path = utf8([...expected.keys()][0] ?? "");
+    const found = [...logPath(new CommitGraph(objects), { tip, path, allowance })];
+    assertEquals(allowance.left, 0);
+    assert(found.length <= 10);
+  });
+
+  it("gives commits as their objects do", () => {
+    const graph = grown(250, tips);
+    const commits = readCommits(objects);
+    for (const oid of log({ commits, tips })) {
+      assertEquals(graph.commit(oid), commits.commit(oid));
+    }
+    assertEquals([...log({ commits: graph, tips })], [...log({ commits, tips })]);
+  });
+
+  it("takes commits that came since into the same columns as at once", async () => {
+    const before = grown(100_000, tips.slice(0, 200));
+    const graph = new CommitGraph(objects, before.columns);
+    for (const _ of growGraph(graph, tips));
+    assertEquals(
+      graph.columns.count + graph.listed,
+      (await gitLines(dir, ["rev-list", "--all"])).length,
+    );
+    const columns = compactGraph(graph);
+    assertEquals(columns.outside.length, 0);
+    const whole = grown(100_000, tips).columns;
+    assertEquals(
+      [columns.oids, columns.trees, columns.times, columns.first, columns.second],
+      [whole.oids, whole.trees, whole.times, whole.first, whole.second],
+    );
+  });
+
+  it("finds merge bases and ancestors as git does", async () => {
+    const graph = grown(300, tips);
+    const all = await gitLines(dir, ["rev-list", "--all"]);
+    const random = seededRandom(2);
+    const pick = () => all[Math.floor(random() * all.length)] ?? "";
+    for (let pair = 0; pair < 40; pair++) {
+      const [one, other] = [pick(), pick()];
+      const bases = mergeBases(graph, one, other);
+      const theirs = await runGit(dir, ["merge-base", "--all", one, other]).catch(() =>
+        new Uint8Array()
+      );
+      assertEquals(bases.join("\n"), new TextDecoder().decode(theirs).trim());
+      assertEquals(isAncestor(graph, one, other), bases.includes(one));
+    }
+  });
+
+  it("leaves a commit of very many changes to its trees", async () => {
+    const other = await Deno.makeTempDir();
+    await runGit(other, ["init", "-q", "--bare", "-b", "main"]);
+    const files = Array.from({ length: 1500 }, (_, at) => `M 100644 inline d${at % 9}/f${at}\n`);
+    const data = (text: string) => `data ${text.length}\n${text}\n`;
+    const commit = (mark: number, changes: string) =>
+      `commit refs/heads/main\nmark :${mark}\ncommitter N <n@e> ${mark} +0000\n${data("m")}` +
+      `${mark > 1 ? `from :${mark - 1}\n` : ""}${changes}\n`;
+    const stream = commit(1, `M 100644 inline a\n${data("one")}`) +
+      commit(2, files.map((line) => line + data("x")).join("")) +
+      commit(3, `M 100644 inline d1/f1\n${data("y")}`);
+    await runGit(other, ["fast-import", "--quiet"], stream);
+    const own = await loadObjects(other);
+    const [head = ""] = await gitLines(other, ["rev-parse", "main"]);
+    let graph = new CommitGraph(own);
+    for (const _ of growGraph(graph, [head]));
+    graph = new CommitGraph(own, compactGraph(graph));
+    for (const path of ["a", "d1", "d1/f1", "d2/f2", "none"]) {
+      assertEquals(
+        [...logPath(graph, { tip: head, path: utf8(path) })],
+        await gitLines(other, ["rev-list", "main", "--", path]),
+      );
+    }
+    await Deno.remove(other, { recursive: true });
+  });
+});
