@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { type BlobRef, ID, type Pack, type Refs } from "../atproto/lexicons.gen.ts";
 import type { WriteContext } from "../context.ts";
-import type { Oid } from "../git/object.ts";
+import type { ObjectReader, Oid } from "../git/object.ts";
 import { combinePacks } from "../git/combine.ts";
 import { packHeader } from "../git/pack_scan.ts";
 import { TAIL_BYTES, tailBytes } from "../mirror/manifest.ts";
@@ -43,9 +43,12 @@ export async function placePack(
     if (tailBytes({ tail }) + bytes <= TAIL_BYTES && tail.length < MOST_TAIL) {
       return { packs, tail: [...tail, last] };
     }
-    return { packs: [...packs, ...await seal(context, repo, tail, made)], tail: [last] };
+    return {
+      packs: [...packs, ...await seal(context, repo, tail, received.reader, made)],
+      tail: [last],
+    };
   }
-  const sealed = tail.length === 0 ? [] : await seal(context, repo, tail, made);
+  const sealed = tail.length === 0 ? [] : await seal(context, repo, tail, received.reader, made);
   const own = await writePackRecord(context, repo, received, [], made);
   return { packs: [...packs, ...sealed, own], tail: [] };
 }
@@ -78,9 +81,10 @@ async function seal(
   context: WriteContext,
   repo: string,
   tail: readonly Tail[],
+  reader: ObjectReader,
   made: Made,
 ): Promise<Listed[]> {
-  const { bytes, needs } = combinePacks(tail.map(({ bytes }) => bytes));
+  const { bytes, needs } = combinePacks(tail.map(({ bytes }) => bytes), reader);
   const parts = needs.length <= MOST_NEEDS
     ? [{ bytes, needs, folds: tail.map(({ sha256 }) => sha256) }]
     : tail.map(({ bytes, needs }) => ({ bytes, needs, folds: [] }));

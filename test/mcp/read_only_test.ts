@@ -18,7 +18,7 @@ describe("knotless-mcp --read-only", () => {
   it("writes nothing at the PDS, whatever hidden tool is called by name", async () => {
     const network = await openNetwork();
     await using proxies = await proxyNetwork(network);
-    await using alice = await openHome(network, { name: "alice", env: proxies.env });
+    await using alice = await openHome(network, { name: "alice", env: { ...proxies.env } });
     const repo = `${alice.account.handle}/app`;
     await alice.tool("repo_create", { name: "app" });
     await alice.tool("repo_commit", { repo, message: "m", changes: [{ path: "a", content: "a" }] });
