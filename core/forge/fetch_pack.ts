@@ -84,7 +84,10 @@ async function* readPack(
   const broken = (why: string) =>
     new CorruptError(`the answer of ${quote(host)} breaks its format: ${why}`);
   const refusal = (text: string) =>
-    new RemoteError(`${quote(host)}: ${quote(text.trim())}`, { host, retryable: false });
+    new RemoteError(`${quote(host)}: ${quote(text.replace(/[\s\0]+$/, ""))}`, {
+      host,
+      retryable: false,
+    });
   for await (const packet of readPackets(answer, broken)) {
     if (packet === undefined) return;
     const text = () => lenientText(packet.subarray(1));
