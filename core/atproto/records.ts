@@ -31,6 +31,8 @@ export interface Records {
   getBlocks(account: Account, cids: readonly string[]): Promise<Map<string, unknown>>;
   /** A blob's bytes; a CorruptError at their end, or at `maxBytes`, when they are not what the CID says. */
   blob(account: Account, cid: string, maxBytes: number): AsyncIterable<Uint8Array>;
+  /** The CID of the account's newest commit, whatever was written. */
+  latestCommit(account: Account): Promise<string>;
   /** What the PDS at this base URL takes. */
   describe(pds: string): Promise<{ blobUploadLimit: number }>;
 }
@@ -195,6 +197,16 @@ export function openRecords(options: RecordsOptions): Records {
       }
       return found;
     },
+
+    latestCommit: (account) =>
+      whereItIs(account, async (now) => {
+        const url = xrpcUrl(now.pds, "com.atproto.sync.getLatestCommit", { did: now.did });
+        const reply = await get(url, RECORD_BYTES);
+        if (reply.status !== 200) throw await explain(now, url, reply);
+        const cid = textOf(readAnswer(url.host, reply), "cid");
+        if (cid !== undefined) return cid;
+        throw new CorruptError(`${url.host} does not say what ${now.did}'s newest commit is`);
+      }),
 
     async *blob(account, cid, maxBytes) {
       const open = () => whereItIs(account, (now) => askBlob(now, cid, maxBytes));

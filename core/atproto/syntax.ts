@@ -92,3 +92,10 @@ function encodeTid(microseconds: number, clock: number): string {
   }
   return text;
 }
+
+/** When a TID says it was made, in milliseconds: its maker's word. */
+export function tidTime(tid: string): number {
+  let value = 0n;
+  for (const letter of tid) value = (value << 5n) | BigInt(TID_LETTERS.indexOf(letter));
+  return Number(value >> 10n) / 1000;
+}

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { command } from "../command.ts";
 import { commitChanges, refuseBatch } from "../forge/commit.ts";
+import { compactRepository } from "../forge/compact.ts";
 import { createRepository, refuseUnbuilt } from "../forge/create.ts";
 import { forkRepository } from "../forge/fork.ts";
 import { deleteRepository } from "../forge/remove.ts";
@@ -182,4 +183,22 @@ const commit = command({
     style.terminal ? `Committed to ${branch}\n${commit}` : commit,
 });
 
-export default [create, edit, rename, archive, remove, fork, commit];
+const compact = command({
+  name: "repo compact",
+  summary: "Fold a repository's packs into one and delete what was left behind",
+  details:
+    "Writes fold the newest packs by themselves; this folds all of them. Packs that were replaced are deleted when they have been for a day.",
+  kind: "write",
+  params: () => ({ repo: repo() }),
+  positionals: ["repo"],
+  examples: [{ line: "repo compact alice.test/app", says: "make it one pack" }],
+  run: (context, { repo }) => compactRepository(context, repo),
+  render: ({ before, removed, claims, refs }, style) =>
+    style.terminal
+      ? `Folded ${before} packs into ${
+        before - removed
+      }; dropped ${claims} log entries and ${refs} deleted refs`
+      : String(before - removed),
+});
+
+export default [create, edit, rename, archive, remove, fork, commit, compact];

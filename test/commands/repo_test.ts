@@ -231,6 +231,14 @@ describe("repositories", () => {
     assert(storage.objects >= 10 && storage.bytes > 100, JSON.stringify(storage));
   });
 
+  it("are compacted into one pack", async () => {
+    const compacted = await twins.both("repo compact", mine("app"));
+    assertEquals(compacted, { before: 2, removed: 1, claims: 0, refs: 0 });
+    assertEquals((await twins.both("repo storage", mine("app"))).packs, 1);
+    const { entries } = await twins.both("repo tree", mine("app"));
+    assertEquals(entries.length, 3);
+  });
+
   it("change what they say of themselves, and drop it", async () => {
     const edited = await twins.both(
       "repo edit",
