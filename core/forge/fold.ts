@@ -49,7 +49,7 @@ export async function fold(
   from: number,
 ): Promise<Manifest> {
   const { mirror } = repository;
-  const { manifest } = await mirror.latest({ isWhole: true });
+  const { manifest } = await mirror.latest({ isWhole: true, toWrite: true });
   const tips = [...manifest.refs.values()].map(({ oid }) => oid);
   const older = await mirror.packPaths(manifest.record.packs.slice(0, from));
   return await withPackFile(context, mirror, async (file) => {

@@ -5,12 +5,13 @@ import { log, readCommits } from "../git/history.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { checkRefName } from "../git/refname.ts";
 import type { RefTarget } from "../mirror/manifest.ts";
+import { peeledOf } from "../mirror/verify.ts";
 import { fetchPack } from "./fetch_pack.ts";
 import { type RefUpdate, shortRef } from "./moved.ts";
 import type { RepoName } from "./names.ts";
 import { withPackFile } from "./pack_file.ts";
 import { publish } from "./publish.ts";
-import { openWriting, peeledOf, type Writing } from "./refs.ts";
+import { openWriting, type Writing } from "./refs.ts";
 import { readRemoteUrl } from "./remote_url.ts";
 import type { Advertised } from "./smart_http.ts";
 

@@ -3,7 +3,6 @@ import { ConflictError, NotFoundError } from "../errors.ts";
 import { utf8 } from "../git/bytes.ts";
 import type { Oid } from "../git/object.ts";
 import { checkShortName } from "../git/refname.ts";
-import { peel } from "../git/rev.ts";
 import { formatTag } from "../git/tag.ts";
 import { writePack } from "../git/write_pack.ts";
 import { hashObject } from "../git/hash.ts";
@@ -28,7 +27,7 @@ export async function openWriting(context: WriteContext, named: RepoName): Promi
 
 /** Brings a repository's mirror to its newest state. */
 export async function openNewest(repository: Repository): Promise<Writing> {
-  const { manifest, view } = await repository.mirror.latest();
+  const { manifest, view } = await repository.mirror.latest({ toWrite: true });
   return { repository, manifest, reading: readingOf(repository, view) };
 }
 
@@ -156,12 +155,6 @@ export async function deleteTag(context: WriteContext, named: RepoName, name: st
   const old = existing(manifest, ref, `tag ${name}`);
   await publish(context, repository, manifest, { updates: [{ ref, old }] });
   return { tag: name, sha: old };
-}
-
-/** What an annotated tag at `oid` peels to, for a manifest; undefined for anything else. */
-export function peeledOf(objects: Reading["objects"], oid: Oid): Oid | undefined {
-  if (objects.info(oid)?.kind !== "tag") return undefined;
-  return peel(objects, oid, "commit") ?? peel(objects, oid, "tree") ?? peel(objects, oid, "blob");
 }
 
 function existing(manifest: Manifest, ref: string, said: string): Oid {

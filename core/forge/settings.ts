@@ -25,7 +25,7 @@ export async function editRepository(
   }
   if (default_branch !== undefined) checkShortName("branch", default_branch);
   const repository = await writableRepository(context, named);
-  const { manifest } = await repository.mirror.latest();
+  const { manifest } = await repository.mirror.latest({ toWrite: true });
   const head = default_branch === undefined ? manifest.record.head : `refs/heads/${default_branch}`;
   if (!manifest.refs.has(head) && head !== manifest.record.head && hasBranches(manifest.refs)) {
     throw new NotFoundError(`there is no branch ${default_branch}`, { code: "not_found.ref" });

@@ -41,7 +41,7 @@ export async function swapManifest(
       }
       if (failed.code !== "conflict.swap" && failed.code !== "remote.doubt") throw failed;
       doubtful ||= failed.code === "remote.doubt";
-      const { manifest: now } = await mirror.latest();
+      const { manifest: now } = await mirror.latest({ toWrite: true });
       if (landed(now, ids)) {
         if (change.received) await mirror.discard(change.received);
         return now;

@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { parseCid } from "../atproto/cid.ts";
 import type { Account } from "../atproto/identity.ts";
 import type { BlobRef, Pack } from "../atproto/lexicons.gen.ts";
 import type { Records } from "../atproto/records.ts";
 import { CorruptError } from "../errors.ts";
-import { isMissing } from "../files.ts";
+
+const READ_BYTES = 1 << 20;
 
 /** A pack to have here: inline bytes, or pieces in blobs. */
 export type Source =
@@ -58,17 +60,12 @@ async function downloadPieces(
   file: string,
   progress: (bytes: number) => void,
 ): Promise<void> {
-  let have = 0;
-  const there = await sizeOf(file);
-  const missing = [...blobs];
-  for (let next = missing[0]; next && have + next.size <= there; next = missing[0]) {
-    have += next.size;
-    missing.shift();
-  }
-  if (there > have) await truncate(file, have);
-  const out = await open(file, "a");
+  const out = await open(file, "a+");
   try {
-    for (const blob of missing) {
+    const whole = await countWhole(out, blobs);
+    let have = blobs.slice(0, whole).reduce((sum, { size }) => sum + size, 0);
+    await out.truncate(have);
+    for (const blob of blobs.slice(whole)) {
       let size = 0;
       for await (const chunk of records.blob(account, blob.ref.$link, blob.size)) {
         size += chunk.length;
@@ -87,11 +84,20 @@ async function downloadPieces(
   }
 }
 
-async function sizeOf(file: string): Promise<number> {
-  try {
-    return (await stat(file)).size;
-  } catch (error) {
-    if (isMissing(error)) return 0;
-    throw error;
+/** Counts the pieces that are in the file from an earlier try as their CIDs say: the last may be cut off, or wrong. */
+async function countWhole(file: FileHandle, blobs: readonly BlobRef[]): Promise<number> {
+  const buffer = new Uint8Array(READ_BYTES);
+  let at = 0;
+  for (const [count, { ref, size }] of blobs.entries()) {
+    const hash = createHash("sha256");
+    for (const end = at + size; at < end;) {
+      const { bytesRead } = await file.read(buffer, 0, Math.min(READ_BYTES, end - at), at);
+      if (bytesRead === 0) return count;
+      hash.update(buffer.subarray(0, bytesRead));
+      at += bytesRead;
+    }
+    const digest = parseCid(ref.$link)?.digest;
+    if (digest === undefined || !hash.digest().equals(digest)) return count;
   }
+  return blobs.length;
 }

@@ -2,6 +2,7 @@ import { CorruptError, quote } from "../errors.ts";
 import type { StoredRecord } from "../atproto/records.ts";
 import type { Refs } from "../atproto/lexicons.gen.ts";
 import type { Oid } from "../git/object.ts";
+import { isOid } from "../git/oid.ts";
 import { whyNotRefName } from "../git/refname.ts";
 
 /** The most bytes of packs that a manifest's tail holds. */
@@ -45,6 +46,13 @@ export function readManifest(stored: StoredRecord<Refs>, packed: string | undefi
     const why = whyNotRefName(name);
     if (why !== undefined) throw wrong(`the name ${quote(name)} ${why}`);
     if (!name.startsWith("refs/")) throw wrong(`${quote(name)} is not under refs/`);
+  }
+  for (const [name, { oid, peeled = oid }] of refs) {
+    if (!isOid(oid) || !isOid(peeled)) throw wrong(`${quote(name)} is at what is no object id`);
+    for (let end = name.indexOf("/"); end >= 0; end = name.indexOf("/", end + 1)) {
+      const folder = name.slice(0, end);
+      if (refs.has(folder)) throw wrong(`${quote(folder)} and ${quote(name)} cannot both exist`);
+    }
   }
   if (!record.head.startsWith("refs/heads/")) {
     throw wrong(`HEAD is ${quote(record.head)}, no branch`);

@@ -11,10 +11,18 @@ import { layered } from "../git/layered.ts";
 import { type ObjectStore, openStore } from "../git/store.ts";
 import { withLock } from "../lock.ts";
 import { type Manifest, readManifest, type RefTarget } from "./manifest.ts";
-import { makeBare, movePacks, packsOf, placeRefs, sizeOfPacks, sweepPushes } from "./place.ts";
+import {
+  dropOtherPacks,
+  makeBare,
+  movePacks,
+  packsOf,
+  placeRefs,
+  sizeOfPacks,
+  sweepPushes,
+} from "./place.ts";
 import { readState, type State, writeState } from "./state.ts";
 import { fetchPacks, indexFile, LostPackError } from "./sync.ts";
-import { verifyArrival, verifyPush, writeUnverified } from "./verify.ts";
+import { doubtArrival, settleArrival, type Verified, verifyArrival, verifyPush } from "./verify.ts";
 
 /** How old an answer from the mirror may be. */
 export interface Freshness {
@@ -54,6 +62,12 @@ export interface View {
   readonly checkedAt: number;
 }
 
+/** The manifest as the owner's PDS has it, and the repository as the mirror then holds it. */
+export interface Latest {
+  readonly manifest: Manifest;
+  readonly view: View;
+}
+
 /** A pack that has been indexed and waits to be published and kept. */
 export interface Received {
   readonly sha256: string;
@@ -69,8 +83,8 @@ export interface Received {
   readonly folder: string;
   /** The git pack's name there. */
   readonly name: string;
-  /** The oids held that no ref reaches once it is published: see verify.ts. */
-  readonly unverified: ReadonlySet<Oid>;
+  /** What refs reach of it once it is published. */
+  readonly verified: Verified;
   /** Closes the pack's files; `reader` cannot be used afterwards. */
   close(): void;
 }
@@ -122,10 +136,11 @@ export class Mirror {
 
   /**
    * The manifest as the owner's PDS has it now, and the repository synced to it; `isWhole` has every pack of the manifest
-   * here as it is, folds too whose objects are held already.
+   * here as it is, folds too whose objects are held already. With `toWrite` the objects of a manifest that went back
+   * are taken too, so that its owner can publish above it.
    */
-  async latest({ isWhole = false } = {}): Promise<{ manifest: Manifest; view: View }> {
-    return await this.#locked(() => this.#sync(isWhole));
+  async latest(how: { isWhole?: boolean; toWrite?: boolean } = {}): Promise<Latest> {
+    return await this.#locked(() => this.#sync(how));
   }
 
   /** The paths, without their ending, of the git packs made of these of the manifest's packs, all held whole. */
@@ -145,7 +160,6 @@ export class Mirror {
   async receive(pack: Uint8Array | string, tips: readonly Oid[]): Promise<Received> {
     const folder = join(this.path, `push-${this.#world.unique()}`);
     await mkdir(join(folder, "objects", "pack"), { recursive: true });
-    await sweepPushes(this.path, this.#world.now());
     try {
       const file = typeof pack === "string" ? pack : join(folder, "pushed");
       if (typeof pack !== "string") await writeFile(file, pack);
@@ -153,10 +167,10 @@ export class Mirror {
       const indexed = await indexFile(file, folder, held);
       const arrived = openStore(folder);
       const reader = layered(held, arrived);
-      const unverified = await verifyPush(this.path, held, arrived, tips);
+      const verified = await verifyPush(this.path, held, arrived, tips);
       const { sha256, bytes, objects, needs, name } = indexed;
       const close = () => arrived.close();
-      return { sha256, file, bytes, objects, needs, reader, folder, name, unverified, close };
+      return { sha256, file, bytes, objects, needs, reader, folder, name, verified, close };
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw error;
@@ -176,16 +190,22 @@ export class Mirror {
   async advance(manifest: Manifest, received: Received | undefined): Promise<void> {
     await this.#locked(async () => {
       const state = await this.state();
-      if (received) {
-        received.close();
-        await writeUnverified(this.path, received.unverified, this.#world.unique());
-        await movePacks(received.folder, this.path);
-      }
-      if (state?.cid !== manifest.record.prev) return;
       const packs = new Map(state?.packs);
-      if (received) packs.set(received.sha256, received.name);
-      this.#objects().refresh();
-      await this.#place({ ...this.#next(manifest, state), packs });
+      if (received) {
+        const { verified, folder, sha256, name, close } = received;
+        close();
+        await doubtArrival(this.path, verified, this.#world.unique());
+        await movePacks(folder, this.path);
+        await settleArrival(this.path, verified, this.#world.unique());
+        await rm(folder, { recursive: true, force: true });
+        packs.set(sha256, name);
+        this.#objects().refresh();
+      }
+      if (state?.cid === manifest.record.prev) {
+        await this.#place({ ...this.#next(manifest, state), packs });
+      } else if (state) {
+        await writeState(this.path, { ...state, packs }, this.#world.unique());
+      }
     });
   }
 
@@ -203,11 +223,11 @@ export class Mirror {
     });
   }
 
-  async #sync(isWhole: boolean): Promise<{ manifest: Manifest; view: View }> {
+  async #sync(how: { isWhole?: boolean; toWrite?: boolean }): Promise<Latest> {
     let manifest = await this.#read();
     for (let again = true;; again = false) {
       try {
-        return { manifest, view: await this.#syncTo(manifest, isWhole) };
+        return { manifest, view: await this.#syncTo(manifest, how) };
       } catch (error) {
         if (!(error instanceof LostPackError) || !again) throw error;
         // A fold may have retired the pack since the manifest was read; the same generation means it is lost.
@@ -218,7 +238,10 @@ export class Mirror {
     }
   }
 
-  async #syncTo(manifest: Manifest, isWhole: boolean): Promise<View> {
+  async #syncTo(
+    manifest: Manifest,
+    { isWhole = false, toWrite = false }: { isWhole?: boolean; toWrite?: boolean },
+  ): Promise<View> {
     const state = await this.state();
     const { generation } = manifest.record;
     const isThere = !isWhole || ![...state?.packs.values() ?? []].includes("");
@@ -227,19 +250,23 @@ export class Mirror {
       await writeState(this.path, checked, this.#world.unique());
       return this.#viewOf(checked);
     }
-    if (state && state.cid !== manifest.cid && generation <= state.generation) {
+    const isBack = state !== undefined && state.cid !== manifest.cid &&
+      generation <= state.generation;
+    if (isBack) {
       this.#world.note(
         `${manifest.uri} went back: it is at generation ${generation} (${manifest.cid}), ` +
           `this machine has seen ${state.generation} (${state.cid}); the copy stays as it was`,
       );
-      return this.#viewOf(state);
+      if (!toWrite) return this.#viewOf(state);
     }
     await makeBare(this.path, this.#world.unique());
+    await sweepPushes(this.path, this.#world.now());
     const waiting = join(this.path, "incoming");
     await mkdir(join(waiting, "objects", "pack"), { recursive: true });
     const { packs, records } = await fetchPacks({
       records: this.#world.records,
       account: this.account,
+      path: this.path,
       held: this.#objects(),
       waiting,
       state,
@@ -247,18 +274,27 @@ export class Mirror {
       isWhole,
       progress: (text, done, total) => this.#world.progress(text, done, total),
     });
+    await dropOtherPacks(waiting, new Set(packs.values()));
     const arrived = openStore(waiting);
-    let unverified: ReadonlySet<Oid>;
+    let verified: Verified;
     try {
-      unverified = await verifyArrival(this.path, this.#objects(), arrived, state, manifest);
+      verified = await verifyArrival(this.path, this.#objects(), arrived, state, manifest);
+    } catch (error) {
+      // A fold may hold other than what it says it folds.
+      const isSkipped = !isWhole && [...packs.values()].includes("");
+      if (!(error instanceof CorruptError) || !isSkipped) throw error;
+      return await this.#syncTo(manifest, { isWhole: true, toWrite });
     } finally {
       arrived.close();
     }
-    await writeUnverified(this.path, unverified, this.#world.unique());
+    // Without a state nothing that is held is taken on trust.
+    if (state) await doubtArrival(this.path, verified, this.#world.unique());
     await movePacks(waiting, this.path);
+    await settleArrival(this.path, verified, this.#world.unique());
     this.#objects().refresh();
-    const next = { ...this.#next(manifest, state), packs, records };
+    const next = { ...(isBack ? state : this.#next(manifest, state)), packs, records };
     await this.#place(next);
+    await rm(waiting, { recursive: true, force: true });
     return this.#viewOf(next);
   }
 

@@ -1,6 +1,6 @@
-import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { access, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isMissing, writeAtomic } from "../files.ts";
+import { isMissing, readText, writeAtomic } from "../files.ts";
 import { formatPackedRefs, type RefTarget } from "./manifest.ts";
 
 const CONFIG = `[core]
@@ -16,11 +16,8 @@ export async function makeBare(path: string, unique: string): Promise<void> {
   await mkdir(join(path, "objects", "pack"), { recursive: true });
   await mkdir(join(path, "refs"), { recursive: true });
   for (const [name, text] of [["config", CONFIG], ["HEAD", "ref: refs/heads/main\n"]] as const) {
-    try {
-      await writeFile(join(path, name), text, { flag: "wx" });
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    }
+    const file = join(path, name);
+    if (await readText(file) === undefined) await writeAtomic(file, text, { unique });
   }
   const tag = join(path, "..", "..", "CACHEDIR.TAG");
   await writeAtomic(tag, "Signature: 8a477f597d28d172789f06886806bc55\n", { unique });
@@ -44,20 +41,40 @@ export function packsOf(path: string): string {
 
 /** Moves the packs that wait in `from` into the repository at `path`; an idx last, since git looks for those. */
 export async function movePacks(from: string, path: string): Promise<void> {
-  let names: string[];
-  try {
-    names = await readdir(packsOf(from));
-  } catch (error) {
-    if (isMissing(error)) return;
-    throw error;
-  }
-  const indexes = names.filter((name) => /^pack-[0-9a-f]{40}\.idx$/.test(name));
+  const indexes = (await listPacks(from)).filter((name) => /^pack-[0-9a-f]{40}\.idx$/.test(name));
   for (const index of indexes) {
     const pack = index.replace(/idx$/, "pack");
     await rename(join(packsOf(from), pack), join(packsOf(path), pack));
     await rename(join(packsOf(from), index), join(packsOf(path), index));
   }
-  await rm(from, { recursive: true, force: true });
+}
+
+/** Removes the packs that wait in `from` under other names than these: no check of new refs may count on them. */
+export async function dropOtherPacks(from: string, names: ReadonlySet<string>): Promise<void> {
+  for (const name of await listPacks(from)) {
+    if (names.has(name.replace(/\.(pack|idx)$/, ""))) continue;
+    await rm(join(packsOf(from), name), { recursive: true, force: true });
+  }
+}
+
+/** True when the repository at `path` has the pack with its index. */
+export async function holdsPack(path: string, name: string): Promise<boolean> {
+  try {
+    for (const ending of ["pack", "idx"]) await access(join(packsOf(path), `${name}.${ending}`));
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+async function listPacks(path: string): Promise<string[]> {
+  try {
+    return await readdir(packsOf(path));
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
 }
 
 /** The bytes of the files in the pack folder of the repository at `path`. */
@@ -71,13 +88,13 @@ export async function sizeOfPacks(path: string): Promise<number> {
 
 const LEFT_OVER_MS = 24 * 60 * 60_000;
 
-/** Removes what pushes that were cut off over a day ago have left in the repository at `path`. */
+/** Removes what pushes and writes that were cut off over a day ago have left in the repository at `path`. */
 export async function sweepPushes(path: string, now: Date): Promise<void> {
   for (const name of await readdir(path)) {
-    if (!name.startsWith("push-")) continue;
-    const folder = join(path, name);
-    const there = await stat(folder).catch(() => undefined);
+    if (!name.startsWith("push-") && !name.endsWith(".tmp")) continue;
+    const left = join(path, name);
+    const there = await stat(left).catch(() => undefined);
     if (there === undefined || now.getTime() - there.mtimeMs < LEFT_OVER_MS) continue;
-    await rm(folder, { recursive: true, force: true });
+    await rm(left, { recursive: true, force: true });
   }
 }

@@ -4,7 +4,7 @@ import type { Account } from "../atproto/identity.ts";
 import type { Records } from "../atproto/records.ts";
 import { checkRecord } from "../atproto/validate.ts";
 import { ID, type Pack } from "../atproto/lexicons.gen.ts";
-import { RemoteError } from "../errors.ts";
+import { CorruptError, RemoteError } from "../errors.ts";
 import { isMissing } from "../files.ts";
 import { type IndexedPack, indexPack } from "../git/index_pack.ts";
 import type { ObjectReader } from "../git/object.ts";
@@ -12,7 +12,7 @@ import { layered } from "../git/layered.ts";
 import { openStore } from "../git/store.ts";
 import { download, type Source, sourceOf } from "./download.ts";
 import type { Manifest } from "./manifest.ts";
-import { packsOf } from "./place.ts";
+import { holdsPack, packsOf } from "./place.ts";
 import type { State } from "./state.ts";
 
 /** Bounds on what one pack may make this machine do; a pack over them is refused. */
@@ -32,18 +32,21 @@ export interface Arrived {
 interface Wanted {
   readonly source: Source;
   readonly record?: string;
+  /** How many objects the record tells of. */
+  readonly objects?: number;
   readonly folds: readonly string[];
 }
 
 /**
- * Fetches and indexes the packs of a manifest that the mirror lacks into `waiting`, a folder laid out as a bare
+ * Fetches and indexes the packs of a manifest that the mirror at `path` lacks into `waiting`, a folder laid out as a bare
  * repository's. What an interrupted sync left there is used again. Each pack is checked against its SHA-256, each object
  * hashed; a thin pack is completed.
  */
 export async function fetchPacks(
-  { records, account, held, waiting, state, manifest, isWhole, progress }: {
+  { records, account, path, held, waiting, state, manifest, isWhole, progress }: {
     records: Records;
     account: Account;
+    path: string;
     held: ObjectReader;
     waiting: string;
     state: State | undefined;
@@ -61,7 +64,8 @@ export async function fetchPacks(
     const wanted = await listWanted(records, account, manifest, packs, known);
     const total = wanted.reduce((sum, { source }) => sum + sizeOf(source), 0);
     let done = 0;
-    for (const { source, record, folds } of wanted) {
+    for (const one of wanted) {
+      const { source, record, folds } = one;
       const { sha256 } = source;
       if (record !== undefined) known.set(record, sha256);
       if (packs.has(sha256)) continue;
@@ -73,9 +77,8 @@ export async function fetchPacks(
       const name = await arrive(
         records,
         account,
-        waiting,
-        source,
-        store,
+        { path, waiting, store },
+        one,
         (bytes) => progress("receiving packs", from + bytes, total),
       );
       packs.set(sha256, name);
@@ -91,17 +94,24 @@ export async function fetchPacks(
 async function arrive(
   records: Records,
   account: Account,
-  waiting: string,
-  source: Source,
-  store: ObjectReader,
+  { path, waiting, store }: { path: string; waiting: string; store: ObjectReader },
+  { source, objects }: Wanted,
   progress: (bytes: number) => void,
 ): Promise<string> {
   const mark = join(waiting, `${source.sha256}.name`);
   const earlier = await readMark(mark);
-  if (earlier !== undefined) return earlier;
+  // A sync that was cut off may have moved it into the mirror, or half of it.
+  if (earlier && (await holdsPack(waiting, earlier) || await holdsPack(path, earlier))) {
+    return earlier;
+  }
   const file = join(waiting, source.sha256);
   await download(records, account, source, file, progress);
-  const { name } = await indexFile(file, waiting, store);
+  const { name, objects: actual } = await indexFile(file, waiting, store);
+  if (objects !== undefined && objects !== actual) {
+    throw new CorruptError(
+      `a pack of ${account.handle} has ${actual} objects, its record tells of ${objects}`,
+    );
+  }
   await writeFile(mark, name);
   await rm(file);
   return name;
@@ -144,13 +154,19 @@ async function listWanted(
   const found = lacking.length === 0
     ? new Map<string, unknown>()
     : await records.getBlocks(account, lacking.map(({ cid }) => cid));
-  const wanted: Wanted[] = lacking.map(({ rkey, cid }) => {
+  const wanted: Wanted[] = lacking.map(({ rkey, cid, bytes, objects }) => {
     const packUri = `${uri.replace(/\/[^/]+\/[^/]+$/, "")}/${ID.pack}/${rkey}`;
     const value = found.get(cid);
     if (value === undefined) throw new LostPackError(packUri, account.pds);
     checkRecord(ID.pack, value, packUri);
     const pack = value as Pack;
-    return { source: sourceOf(packUri, pack), record: cid, folds: pack.folds };
+    if (pack.bytes !== bytes || pack.objects !== objects) {
+      throw new CorruptError(
+        `${packUri} has ${pack.objects} objects in ${pack.bytes} bytes, ` +
+          `${uri} tells of ${objects} in ${bytes}`,
+      );
+    }
+    return { source: sourceOf(packUri, pack), record: cid, objects, folds: pack.folds };
   });
   for (const { bytes, sha256 } of tail) {
     if (!packs.has(sha256)) wanted.push({ source: { bytes, sha256 }, folds: [] });

@@ -6,6 +6,7 @@ import { checkConnected } from "../git/connected.ts";
 import { layered } from "../git/layered.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { OID_BYTES, oidAt, oidBytes } from "../git/oid.ts";
+import { peel } from "../git/rev.ts";
 import type { ObjectStore } from "../git/store.ts";
 import type { Manifest } from "./manifest.ts";
 import type { State } from "./state.ts";
@@ -16,9 +17,17 @@ import type { State } from "./state.ts";
  */
 const FILE = "unverified";
 
+/** What a check of new objects came to. */
+export interface Verified {
+  /** The oids that refs reach, of those that nothing was known of. */
+  readonly reached: ReadonlySet<Oid>;
+  /** The oids that have arrived and that no ref reaches. */
+  readonly unreached: ReadonlySet<Oid>;
+}
+
 /**
- * Refuses a manifest unless all that its refs reach is held, and each branch is at a commit. Gives the oids that have
- * arrived unreached, with those of before that still are.
+ * Refuses a manifest unless all that its refs reach is held, each branch is at a commit, and each tag peels to what the
+ * manifest says.
  */
 export async function verifyArrival(
   path: string,
@@ -26,7 +35,7 @@ export async function verifyArrival(
   arrived: ObjectStore,
   state: State | undefined,
   { refs, uri }: Manifest,
-): Promise<ReadonlySet<Oid>> {
+): Promise<Verified> {
   const reader = layered(held, arrived);
   const unverified = await readUnverified(path);
   // A mirror that lost its state proves nothing by what it holds.
@@ -42,29 +51,45 @@ export async function verifyArrival(
     }
   }
   const tips = [...refs.values()].map(({ oid }) => oid);
-  return leftOver(unverified, held, arrived, checkConnected(reader, tips, { have: isProven }));
+  const reached = checkConnected(reader, tips, { have: isProven });
+  for (const [name, { oid, peeled }] of refs) {
+    const known = state?.refs.get(name);
+    if (known?.oid === oid && known.peeled === peeled) continue;
+    const actual = peeledOf(reader, oid);
+    if (peeled !== actual) {
+      throw new CorruptError(
+        `${quote(name)} of ${uri} peels to ${actual ?? "nothing"}, not to ${peeled ?? "nothing"}`,
+      );
+    }
+  }
+  return { reached, unreached: unreachedOf(held, arrived, reached) };
 }
 
-/** Refuses a pack to be pushed unless all that `tips` reach is held with it; gives what is then unreached. */
+/** What an annotated tag at `oid` peels to; undefined for anything else. */
+export function peeledOf(objects: ObjectReader, oid: Oid): Oid | undefined {
+  if (objects.info(oid)?.kind !== "tag") return undefined;
+  return peel(objects, oid, "commit") ?? peel(objects, oid, "tree") ?? peel(objects, oid, "blob");
+}
+
+/** Refuses a pack to be pushed unless all that `tips` reach is held with it. */
 export async function verifyPush(
   path: string,
   held: ObjectReader,
   arrived: ObjectStore,
   tips: readonly Oid[],
-): Promise<ReadonlySet<Oid>> {
+): Promise<Verified> {
   const unverified = await readUnverified(path);
   const have = (oid: Oid) => held.has(oid) && !unverified.has(oid);
   const reached = checkConnected(layered(held, arrived), tips, { have });
-  return leftOver(unverified, held, arrived, reached);
+  return { reached, unreached: unreachedOf(held, arrived, reached) };
 }
 
-function leftOver(
-  unverified: ReadonlySet<Oid>,
+function unreachedOf(
   held: ObjectReader,
   arrived: ObjectStore,
   reached: ReadonlySet<Oid>,
 ): ReadonlySet<Oid> {
-  const left = new Set([...unverified].filter((oid) => !reached.has(oid)));
+  const left = new Set<Oid>();
   for (const oid of arrived.oids()) {
     if (!reached.has(oid) && !held.has(oid)) left.add(oid);
   }
@@ -84,12 +109,31 @@ async function readUnverified(path: string): Promise<ReadonlySet<Oid>> {
   return oids;
 }
 
-/** Keeps the oids that no ref has reached yet. */
-export async function writeUnverified(
+/** Notes of oids that are about to be held that nothing is known of what they lead to; run under the mirror's lock. */
+export async function doubtArrival(
   path: string,
-  oids: ReadonlySet<Oid>,
+  { reached, unreached }: Verified,
   unique: string,
 ): Promise<void> {
+  await writeUnverified(path, [await readUnverified(path), reached, unreached], unique);
+}
+
+/** Keeps the oids that no ref has reached yet, once all that arrived is in its place; run under the mirror's lock. */
+export async function settleArrival(
+  path: string,
+  { reached, unreached }: Verified,
+  unique: string,
+): Promise<void> {
+  const left = [...await readUnverified(path)].filter((oid) => !reached.has(oid));
+  await writeUnverified(path, [left, unreached], unique);
+}
+
+async function writeUnverified(
+  path: string,
+  parts: readonly Iterable<Oid>[],
+  unique: string,
+): Promise<void> {
+  const oids = new Set(parts.flatMap((part) => [...part]));
   const bytes = new Uint8Array(oids.size * OID_BYTES);
   let at = 0;
   for (const oid of oids) {
