@@ -10,7 +10,7 @@ import { openProxiedNetwork } from "../support/proxy.ts";
 import { openTestMachine, type TestMachine } from "./machine.ts";
 
 const PROCESSES = 8;
-const ROUNDS = 4;
+const ROUNDS = 20;
 
 describe("the binary", () => {
   let program: string;
