@@ -14,6 +14,9 @@ export interface Schema {
   readonly additionalProperties?: Schema;
 }
 
+/** What a parameter may name beside things of this program. */
+export type Named = "repo" | "account" | "server";
+
 /** One parameter, as flags and help need it. */
 export interface ParamFact {
   readonly name: string;
@@ -26,6 +29,8 @@ export interface ParamFact {
   readonly maximum?: number;
   readonly required: boolean;
   readonly description: string;
+  /** What its value, or each of its values, names. */
+  readonly names?: Named;
   /** The flag's one letter, without its dash. */
   readonly short?: string;
 }
@@ -44,6 +49,8 @@ export interface Fact {
   readonly undo?: string;
   /** True for a write that takes away what others may rely on: an assistant may ask before it. */
   readonly destructive?: boolean;
+  /** True where the tool may answer a text as it is: a file, a diff. */
+  readonly content?: boolean;
   readonly positionals: readonly string[];
   readonly aliases: readonly string[];
   readonly examples: readonly Example[];

@@ -16,7 +16,8 @@ function parsed<T>(read: (text: string) => T): z.ZodType<T, string> {
 }
 
 /** A repository. */
-export const repo = () => parsed(parseRepoName).describe("the repository, as handle/name");
+export const repo = () =>
+  parsed(parseRepoName).meta({ names: "repo" }).describe("the repository, as handle/name");
 
 /** An account, as a handle or a DID. */
 export const actor = (what: string) =>
@@ -24,7 +25,7 @@ export const actor = (what: string) =>
     const actor = readActor(text);
     if (actor === undefined) throw new UsageError("not a handle or a DID");
     return actor;
-  }).describe(what);
+  }).meta({ names: "account" }).describe(what);
 
 /** The name of a repository to be. */
 export const repoName = (what: string) =>

@@ -8,7 +8,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
-import type { Fact, ParamFact, Schema } from "../core/facts.ts";
+import type { Fact, Named, ParamFact, Schema } from "../core/facts.ts";
 import { type Entry, loadEntries } from "../core/table.ts";
 import { commandsPage } from "./commands_page.ts";
 import { lexiconModule } from "./lexicons.ts";
@@ -39,6 +39,7 @@ interface JsonSchema {
   readonly maximum?: number;
   readonly default?: unknown;
   readonly additionalProperties?: unknown;
+  readonly names?: Named;
 }
 
 /** What clients of every kind understand of a JSON Schema; throws where a schema cannot be said so. */
@@ -78,8 +79,18 @@ function isTextMap({ additionalProperties, properties }: JsonSchema): boolean {
 
 /** The plain facts of one command. */
 export function factOf({ module, command }: Entry): Fact {
-  const { name, summary, details, undo, kind, positionals, examples, aliases = [], destructive } =
-    command;
+  const {
+    name,
+    summary,
+    details,
+    undo,
+    kind,
+    positionals,
+    examples,
+    aliases = [],
+    destructive,
+    content,
+  } = command;
   const raw = z.toJSONSchema(command.params, { io: "input" }) as JsonSchema;
   const schema = { ...portable(raw, name), properties: portable(raw, name).properties ?? {} };
   const params = Object.entries(schema.properties).map(([param, property]) =>
@@ -94,6 +105,7 @@ export function factOf({ module, command }: Entry): Fact {
     ...(details && { details }),
     ...(undo && { undo }),
     ...(destructive && { destructive }),
+    ...(content && { content: true }),
     positionals,
     aliases,
     examples,
@@ -105,7 +117,9 @@ export function factOf({ module, command }: Entry): Fact {
 
 function paramFact(name: string, schema: Schema, raw: JsonSchema): ParamFact {
   const { type, items, minimum, maximum } = schema;
-  const usual = raw.properties?.[name]?.default;
+  const given = raw.properties?.[name];
+  const usual = given?.default;
+  const names = given?.names ?? given?.items?.names;
   return {
     name,
     type,
@@ -117,6 +131,7 @@ function paramFact(name: string, schema: Schema, raw: JsonSchema): ParamFact {
     required: raw.required?.includes(name) ?? false,
     description: schema.description ?? "",
     ...(letters[name] && { short: letters[name] }),
+    ...(names && { names }),
   };
 }
 
