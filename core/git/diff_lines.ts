@@ -1,4 +1,5 @@
 import { slideRuns } from "./diff_slide.ts";
+import { markByHistogram } from "./histogram.ts";
 import { markChanges } from "./myers.ts";
 import { type Lines, numberLines, splitLines } from "./text.ts";
 
@@ -19,14 +20,28 @@ export interface LineDiff {
 
 /** Compares two texts line by line as `git diff` does by default. */
 export function diffLines(a: Uint8Array, b: Uint8Array): LineDiff {
+  return compareLines(a, b, markChanges, "readable");
+}
+
+/** Compares two texts line by line as git does when it merges. */
+export function diffToMerge(a: Uint8Array, b: Uint8Array): LineDiff {
+  return compareLines(a, b, markByHistogram, "lowest");
+}
+
+function compareLines(
+  a: Uint8Array,
+  b: Uint8Array,
+  mark: typeof markChanges,
+  place: "readable" | "lowest",
+): LineDiff {
   const linesA = splitLines(a);
   const linesB = splitLines(b);
   const numbers = numberLines(linesA, linesB);
-  const marks = markChanges(numbers);
+  const marks = mark(numbers);
   const sideA = { lines: linesA, numbers: numbers.a, marks: marks.a };
   const sideB = { lines: linesB, numbers: numbers.b, marks: marks.b };
-  slideRuns(sideA, sideB);
-  slideRuns(sideB, sideA);
+  slideRuns(sideA, sideB, place);
+  slideRuns(sideB, sideA, place);
   return { a: linesA, b: linesB, changes: collect(marks.a, marks.b) };
 }
 

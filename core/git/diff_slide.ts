@@ -22,17 +22,24 @@ const blankLimit = 20;
 /**
  * Slides runs of changed lines, where equal lines let them, to where people expect them: onto a
  * run of the other side, else to a break in the indentation, else as far down as they go; runs
- * that meet become one. A text has the same difference before and after.
+ * that meet become one. A text has the same difference before and after. For `place` "lowest",
+ * as merges need it, the indentation has no say.
  */
-export function slideRuns(side: Side, other: Side): void {
+export function slideRuns(side: Side, other: Side, place: "readable" | "lowest"): void {
   const run = firstRun(side);
   const counterpart = firstRun(other);
   do {
-    if (run.end > run.start) placeRun(side, run, other, counterpart);
+    if (run.end > run.start) placeRun(side, run, other, counterpart, place);
   } while (goOn(side, run) && goOn(other, counterpart));
 }
 
-function placeRun(side: Side, run: Run, other: Side, counterpart: Run): void {
+function placeRun(
+  side: Side,
+  run: Run,
+  other: Side,
+  counterpart: Run,
+  place: "readable" | "lowest",
+): void {
   let length: number;
   let highest: number;
   let atCounterpart: boolean;
@@ -50,7 +57,7 @@ function placeRun(side: Side, run: Run, other: Side, counterpart: Run): void {
   if (run.end === highest) return;
   if (atCounterpart) {
     while (counterpart.end === counterpart.start && slideUp(side, run)) goBack(other, counterpart);
-  } else {
+  } else if (place === "readable") {
     const end = bestEnd(side.lines, length, Math.max(highest, run.end - slideLimit), run.end);
     while (run.end > end && slideUp(side, run)) goBack(other, counterpart);
   }

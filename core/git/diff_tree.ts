@@ -61,8 +61,19 @@ function compareDirectories(
   depth: number,
 ): void {
   checkDepth(depth);
+  eachDifference(comparison.objects, a, b, (oldSide, newSide) => {
+    compareEntry(comparison, oldSide, newSide, directory, depth);
+  });
+}
+
+/** Goes through what differs between two trees, not below them, in git's order; the cursors hold until the next. */
+export function eachDifference(
+  objects: ObjectReader,
+  a: Oid | undefined,
+  b: Oid | undefined,
+  visit: (a: TreeCursor | undefined, b: TreeCursor | undefined) => void,
+): void {
   if (a === b) return;
-  const { objects } = comparison;
   const cursorA = new TreeCursor(a === undefined ? nowhere : readObject(objects, a, "tree"));
   const cursorB = new TreeCursor(b === undefined ? nowhere : readObject(objects, b, "tree"));
   let hasA = cursorA.next();
@@ -70,9 +81,7 @@ function compareDirectories(
   while (hasA || hasB) {
     const order = !hasB ? -1 : !hasA ? 1 : compareNames(cursorA, cursorB);
     if (order !== 0 || !isSame(cursorA, cursorB)) {
-      const oldSide = order <= 0 ? cursorA : undefined;
-      const newSide = order >= 0 ? cursorB : undefined;
-      compareEntry(comparison, oldSide, newSide, directory, depth);
+      visit(order <= 0 ? cursorA : undefined, order >= 0 ? cursorB : undefined);
     }
     if (order <= 0) hasA = cursorA.next();
     if (order >= 0) hasB = cursorB.next();

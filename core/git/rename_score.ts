@@ -1,7 +1,6 @@
 import type { ObjectReader } from "./object.ts";
-import type { FileSide } from "./diff_tree.ts";
 import { isBinary } from "./text.ts";
-import { readObject } from "./walk.ts";
+import { type Found, readObject } from "./walk.ts";
 
 /** The score of two files alike; scores are parts of it. */
 export const fullScore = 60000;
@@ -23,8 +22,8 @@ interface Pieces {
 /** Scores how much of one file is in another, by the lines and long pieces of lines they share. */
 export class Scorer {
   readonly #objects: ObjectReader;
-  readonly #sizes = new Map<FileSide, number>();
-  readonly #pieces = new Map<FileSide, Pieces>();
+  readonly #sizes = new Map<Found, number>();
+  readonly #pieces = new Map<Found, Pieces>();
   readonly #counts = new Uint32Array(pieceKinds);
   #bytes = 0;
   #steps = 0;
@@ -39,7 +38,7 @@ export class Scorer {
   }
 
   /** Scores two regular files; 0 when their sizes rule out that they reach `least`. */
-  score(from: FileSide, to: FileSide, least: number): number {
+  score(from: Found, to: Found, least: number): number {
     if ((from.mode & 0o170000) !== 0o100000 || (to.mode & 0o170000) !== 0o100000) return 0;
     const fromSize = this.#size(from);
     const toSize = this.#size(to);
@@ -50,7 +49,7 @@ export class Scorer {
     return Math.floor(shared * fullScore / larger);
   }
 
-  #size(file: FileSide): number {
+  #size(file: Found): number {
     let size = this.#sizes.get(file);
     if (size === undefined) {
       size = this.#objects.info(file.oid)?.size ?? 0;
@@ -71,7 +70,7 @@ export class Scorer {
     return shared;
   }
 
-  #cut(file: FileSide): Pieces {
+  #cut(file: Found): Pieces {
     let pieces = this.#pieces.get(file);
     if (pieces === undefined) {
       pieces = this.#cutBytes(readObject(this.#objects, file.oid, "blob"));
