@@ -6,7 +6,7 @@ import { version } from "./core/version.ts";
 async function run(name: string, argv: readonly string[]): Promise<number> {
   const [first] = argv;
   if (name === "knotless-mcp") {
-    const status = await (await import("./mcp/stdio.ts")).serve(argv, process.env);
+    const status = await (await import("./mcp/main.ts")).serve(argv, process.env);
     // Every reply is out by now; what a call left running must not keep the process.
     process.exit(status);
   }

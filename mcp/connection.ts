@@ -1,61 +1,153 @@
-import { Console } from "node:console";
-import process from "node:process";
-import type { ServerOptions } from "./server.ts";
+import { checkEnvelope, type Era, eraOf, metaOf, type ServerInfo, stamp } from "./era.ts";
+import {
+  CODE,
+  errorReply,
+  type Id,
+  idOf,
+  invalidRequest,
+  isObject,
+  type Json,
+  type Message,
+  ProtocolError,
+} from "./message.ts";
 
-/** How long requests in flight may take once the client has closed its end. */
-const DRAIN_MS = 10_000;
-const PARENT_EVERY_MS = 2_000;
+/** Sends a message beside a reply. */
+export type Send = (message: Message) => void;
 
-const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+/** What a method knows of the request it answers. */
+export interface Exchange {
+  readonly id: Id;
+  readonly era: Era;
+  /** Aborts when nobody waits for the reply any more. */
+  readonly signal: AbortSignal;
+  /** The request's `_meta`. */
+  readonly meta: Json;
+  readonly send: Send;
+}
 
-/** Writes to the real stdout; resolves when the text is out. */
-export type Write = (text: string) => Promise<void>;
+/** Answers one method; throws a ProtocolError to refuse. */
+export type Method = (params: Json, exchange: Exchange) => Promise<Json> | Json;
 
-/** Takes stdout for the protocol alone: whatever else prints there is sent to stderr from here on. */
-export function claimStdout(): Write {
-  const { stdout, stderr } = process;
-  const write = stdout.write.bind(stdout);
-  stdout.write = stderr.write.bind(stderr);
-  globalThis.console = new Console(stderr, stderr);
-  return (text) =>
-    new Promise((resolve, reject) => {
-      write(text, (error) => error ? reject(error) : resolve());
+/** What a server answers: the methods of each era. */
+export interface Methods {
+  readonly info: ServerInfo;
+  readonly legacy: Readonly<Record<string, Method>>;
+  readonly modern: Readonly<Record<string, Method>>;
+  /** Takes a client's reply to what a method sent it. */
+  readonly onReply?: (reply: Json) => void;
+  /** Takes an error that is a bug. */
+  report(error: unknown): void;
+}
+
+/** Where one message came from, when that is not all the same for a connection. */
+export interface Route {
+  readonly send?: Send;
+  readonly signal?: AbortSignal;
+  /** What a transport knows of the message's era. */
+  readonly era?: Era;
+}
+
+/** One client: what takes its messages and gives the replies. */
+export interface Peer {
+  /** Gives the reply, or undefined for what gets none: a notification, a reply, a cancelled request. */
+  take(message: unknown, route?: Route): Promise<Message | undefined>;
+  /** Stops what is under way. */
+  close(): void;
+}
+
+/** More than this is no client that waits for answers. */
+const MOST_WAITING = 4096;
+
+/** Answers the messages of one client, each in its own era. */
+export class Connection implements Peer {
+  readonly #methods: Methods;
+  readonly #send: Send;
+  readonly #waiting = new Map<Id, AbortController>();
+
+  constructor(methods: Methods, send: Send) {
+    this.#methods = methods;
+    this.#send = send;
+  }
+
+  async take(message: unknown, route: Route = {}): Promise<Message | undefined> {
+    if (!isObject(message)) return invalidRequest(undefined, "not one JSON-RPC message");
+    const { jsonrpc, method, params = {} } = message;
+    const id = idOf(message["id"]);
+    if (jsonrpc === "2.0" && method === undefined && ("result" in message || "error" in message)) {
+      this.#methods.onReply?.(message);
+      return undefined;
+    }
+    if (jsonrpc !== "2.0" || typeof method !== "string" || !isObject(params)) {
+      return invalidRequest(id, "not a JSON-RPC request");
+    }
+    if (!("id" in message)) {
+      if (method === "notifications/cancelled") this.#cancel(params["requestId"]);
+      return undefined;
+    }
+    if (id === undefined) return invalidRequest(id, "an id is a text or a number");
+    if (this.#waiting.has(id)) return invalidRequest(id, "the id is that of a request that waits");
+    if (this.#waiting.size >= MOST_WAITING) {
+      return errorReply(id, new ProtocolError(CODE.internalError, "too many requests wait"));
+    }
+    return await this.#answer(id, method, params, route);
+  }
+
+  close(): void {
+    for (const controller of this.#waiting.values()) controller.abort();
+  }
+
+  #cancel(value: unknown): void {
+    const id = idOf(value);
+    if (id !== undefined) this.#waiting.get(id)?.abort();
+  }
+
+  async #answer(
+    id: Id,
+    method: string,
+    params: Json,
+    { send = this.#send, signal, era = eraOf(method, params) }: Route,
+  ): Promise<Message | undefined> {
+    const controller = new AbortController();
+    const abort = () => controller.abort();
+    signal?.addEventListener("abort", abort);
+    this.#waiting.set(id, controller);
+    const exchange: Exchange = {
+      id,
+      era,
+      signal: controller.signal,
+      meta: metaOf(params),
+      // What a cancelled call still says is for nobody.
+      send: (message) => controller.signal.aborted || send(message),
+    };
+    const cancelled = new Promise<undefined>((resolve) => {
+      controller.signal.addEventListener("abort", () => resolve(undefined));
     });
-}
+    try {
+      // A cancelled request is over at once, whether or not its work heeds the signal.
+      return await Promise.race([this.#run(method, params, exchange), cancelled]);
+    } finally {
+      this.#waiting.delete(id);
+      signal?.removeEventListener("abort", abort);
+    }
+  }
 
-/**
- * Serves tools over stdin and stdout until the client closes its end, breaks the pipe or dies, or a signal comes; gives
- * the exit status. Requests that came before the end are answered first, within bounds.
- */
-export async function serveTools(write: Write, options: ServerOptions): Promise<number> {
-  const [{ Server, isJSONRPCRequest }, { createServer }, { StdioTransport }] = await Promise.all([
-    import("./sdk.ts"),
-    import("./server.ts"),
-    import("./transport.ts"),
-  ]);
-  const transport = new StdioTransport({
-    input: process.stdin,
-    write,
-    isRequest: isJSONRPCRequest,
-  });
-  const server = createServer(Server, options);
-  server.onerror = (error) => options.report(error);
-  const { promise: stopped, resolve: stop } = Promise.withResolvers<number>();
-  const watch = watchParent(() => stop(0));
-  for (const [signal, status] of Object.entries(SIGNALS)) process.once(signal, () => stop(status));
-  // A broken pipe: nobody is left to tell.
-  process.stdout.once("error", () => stop(0));
-  transport.drained.then(() => stop(0));
-  transport.ended.then(() => setTimeout(stop, DRAIN_MS, 0).unref());
-  await server.connect(transport);
-  const status = await stopped;
-  clearInterval(watch);
-  await server.close();
-  return status;
-}
-
-/** Notices a parent that died without closing the pipe, which another of its children may hold open. */
-function watchParent(gone: () => void): NodeJS.Timeout {
-  const { ppid } = process;
-  return setInterval(() => process.ppid !== ppid && gone(), PARENT_EVERY_MS).unref();
+  async #run(method: string, params: Json, exchange: Exchange): Promise<Message> {
+    const { id, era } = exchange;
+    const { [era]: table, info, report } = this.#methods;
+    try {
+      if (era === "modern") checkEnvelope(params);
+      const answer = Object.hasOwn(table, method) ? table[method] : undefined;
+      if (answer === undefined) throw new ProtocolError(CODE.methodNotFound, "no such method");
+      const result = await answer(params, exchange);
+      return {
+        jsonrpc: "2.0",
+        id,
+        result: era === "modern" ? stamp(method, result, info) : result,
+      };
+    } catch (error) {
+      if (error instanceof ProtocolError) return errorReply(id, error);
+      if (!exchange.signal.aborted) report(error);
+      return errorReply(id, new ProtocolError(CODE.internalError, "internal error"));
+    }
+  }
 }

@@ -1,71 +1,74 @@
 import process from "node:process";
-import { KnotlessError, quote } from "../core/errors.ts";
-import { version } from "../core/version.ts";
-import { claimStdout, serveTools } from "./connection.ts";
+import { Connection, type Methods } from "./connection.ts";
+import { LineReader } from "./lines.ts";
+import { CODE, errorReply, invalidRequest, type Message, ProtocolError } from "./message.ts";
+import { type Output, readInput } from "./pipes.ts";
 
-const HELP = `Serve knotless to an assistant: MCP over stdin and stdout
+const MAX_LINE_BYTES = 16 << 20;
+/** A client that reads no more than it is sent this slowly is not read from either. */
+const MAX_BACKLOG_BYTES = 8 << 20;
+/** How long requests in flight may take once the client has closed its end. */
+const DRAIN_MS = 10_000;
+const PARENT_EVERY_MS = 2_000;
 
-Usage: knotless-mcp [--read-only]
+const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
-  --read-only  Offer only the tools that read
-  --version    Print the version
-  --help       Print this
-`;
+/**
+ * Answers one client over stdin and stdout, a message a line, until it closes its end, breaks the pipe or dies, or a
+ * signal comes; gives the exit status. Requests that came before the end are answered first, within bounds.
+ */
+export async function serveStdio(output: Output, methods: Methods): Promise<number> {
+  const send = (message: Message) => output.write(`${JSON.stringify(message)}\n`);
+  const connection = new Connection(methods, (message) => void send(message));
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<number>();
+  const watch = watchParent(() => stop(0));
+  for (const [signal, status] of Object.entries(SIGNALS)) process.once(signal, () => stop(status));
+  // A broken pipe: nobody is left to tell.
+  output.broken.then(() => stop(0));
+  answerAll(connection, output, send).then(() => stop(0));
+  const status = await stopped;
+  clearInterval(watch);
+  connection.close();
+  return status;
+}
 
-type Flag = "--help" | "--read-only" | "--version";
+const notJson = errorReply(undefined, new ProtocolError(CODE.parseError, "not JSON"));
 
-const FLAGS: readonly string[] = ["--help", "--read-only", "--version"] satisfies Flag[];
-
-/** Runs knotless-mcp until its client goes, and gives the exit status; every reply is out by then. */
-export async function serve(
-  argv: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<number> {
-  const unknown = argv.find((word) => !FLAGS.includes(word));
-  if (unknown !== undefined) {
-    const text = `error: no such flag: ${quote(unknown)}\nhint: run knotless-mcp --help\n`;
-    await writeOut(process.stderr, text);
-    return 2;
+async function answerAll(
+  connection: Connection,
+  output: Output,
+  send: (message: Message) => Promise<void>,
+): Promise<void> {
+  const waiting = new Set<Promise<void>>();
+  const take = async (line: string): Promise<void> => {
+    const message = parse(line);
+    const reply = message === undefined ? notJson : await connection.take(message);
+    if (reply !== undefined) await send(reply);
+  };
+  const lines = new LineReader(MAX_LINE_BYTES, (line) => {
+    const taken = take(line).finally(() => waiting.delete(taken));
+    waiting.add(taken);
+  }, () => send(invalidRequest(undefined, `a message is over ${MAX_LINE_BYTES} bytes`)));
+  for await (const chunk of readInput()) {
+    lines.push(chunk);
+    if (output.backlog > MAX_BACKLOG_BYTES) await output.flushed();
   }
-  const has = (flag: Flag) => argv.includes(flag);
-  if (has("--help") || has("--version")) {
-    await writeOut(process.stdout, has("--help") ? HELP : `knotless-mcp ${version}\n`);
-    return 0;
-  }
-  // Before the rest is loaded, for whatever that may print.
-  const write = claimStdout();
-  const [{ facts }, { loadCommand }, { openWorld }] = await Promise.all([
-    import("../core/facts.gen.ts"),
-    import("../core/table.ts"),
-    import("../core/open.ts"),
-  ]);
+  lines.end();
+  const late = new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref());
+  await Promise.race([Promise.all(waiting).then(() => output.flushed()), late]);
+}
+
+/** The line's value; undefined, which no JSON is, when it is not JSON. */
+function parse(line: string): unknown {
   try {
-    return await serveTools(write, {
-      version,
-      facts,
-      load: loadCommand,
-      open: openWorld(
-        { as: env.KNOTLESS_ACCOUNT || undefined, offline: isOn(env.KNOTLESS_OFFLINE) },
-        env,
-      ),
-      readOnly: has("--read-only"),
-      report: (error) => {
-        if (!isOn(env.KNOTLESS_DEBUG)) return;
-        process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-      },
-    });
-  } catch (error) {
-    if (!(error instanceof KnotlessError)) throw error;
-    await writeOut(process.stderr, `error: ${error.message}\n`);
-    return error.exit;
+    return JSON.parse(line);
+  } catch {
+    return undefined;
   }
 }
 
-/** True for a variable that is set to anything but nothing, 0 and false. */
-function isOn(value = ""): boolean {
-  return !["", "0", "false"].includes(value);
-}
-
-function writeOut(stream: NodeJS.WriteStream, text: string): Promise<void> {
-  return new Promise((resolve) => stream.write(text, () => resolve()));
+/** Notices a parent that died without closing the pipe, which another of its children may hold open. */
+function watchParent(gone: () => void): NodeJS.Timeout {
+  const { ppid } = process;
+  return setInterval(() => process.ppid !== ppid && gone(), PARENT_EVERY_MS).unref();
 }

@@ -33,6 +33,8 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     "core/errors.ts",
     "core/facts.gen.ts",
     "core/facts.ts",
+    // What completion knows, the same for every surface.
+    "core/forge/known.ts",
     "core/open.ts",
     "core/table.ts",
     "core/text.ts",

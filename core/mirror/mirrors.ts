@@ -1,8 +1,9 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Account } from "../atproto/identity.ts";
 import type { Repo } from "../atproto/lexicons.gen.ts";
-import { readText, writeAtomic } from "../files.ts";
+import { type Did, isDid } from "../atproto/syntax.ts";
+import { isMissing, readText, writeAtomic } from "../files.ts";
 import { Mirror, type Surroundings } from "./mirror.ts";
 
 /** What an owner's name record and repository record said when they were last read. */
@@ -22,6 +23,10 @@ export interface Mirrors {
   /** What `key`, a name in lower case or an rkey, led to; undefined when it is not known here. */
   recall(account: Account, key: string): Promise<Remembered | undefined>;
   remember(account: Account, key: string, what: Remembered | undefined): Promise<void>;
+  /** Whose repositories are known here. */
+  owners(): Promise<Did[]>;
+  /** The names of an account's repositories that are known here, sorted. */
+  names(account: Account): Promise<string[]>;
 }
 
 /** Opens the mirrors under the cache folder. */
@@ -56,6 +61,21 @@ export function openMirrors(world: Surroundings): Mirrors {
         ...(what ? [[key, what] as const] : []),
       ]);
       await writeAtomic(fileOf(account), JSON.stringify(next), { unique: world.unique() });
+    },
+    async owners() {
+      try {
+        // A folder's name is the DID with its colons replaced.
+        return (await readdir(world.cacheDir)).map((name) => name.replaceAll("_", ":")).filter(
+          isDid,
+        );
+      } catch (error) {
+        if (isMissing(error)) return [];
+        throw error;
+      }
+    },
+    async names(account) {
+      const all = Object.values(await read(account));
+      return [...new Set(all.map(({ record }) => record.name))].sort();
     },
   };
 }

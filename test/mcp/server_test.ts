@@ -24,6 +24,7 @@ describe("the MCP server", () => {
       "echo",
       "file_read",
       "file_list",
+      "repo_read",
       "wait",
       "hang",
       "print",
@@ -118,7 +119,7 @@ describe("the MCP server", () => {
   });
 
   it("refuses a method that does not exist", async () => {
-    const error = await assertRejects(() => server.listResources(), McpError);
+    const error = await assertRejects(() => server.listPrompts(), McpError);
     assertEquals(error.code, -32601);
   });
 
@@ -126,7 +127,7 @@ describe("the MCP server", () => {
     await using reader = await connect(path, ["--read-only"]);
     const { tools } = await reader.listTools();
     assertEquals(tools.filter(({ annotations }) => !annotations?.readOnlyHint), []);
-    assertEquals(tools.length, 7);
+    assertEquals(tools.length, 8);
     assertEquals(await reader.callTool({ name: "thing_drop_all", arguments: { text: "a" } }), {
       content: [{
         type: "text",

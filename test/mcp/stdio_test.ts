@@ -103,14 +103,17 @@ describe("MCP over stdio", () => {
     assertEquals([status, stderr], [0, "cancelled\n"]);
   });
 
-  it("tells how far a call has come when the client asks, before the reply", async () => {
+  it("tells at once that a call has begun, then how far it has come, before the reply", async () => {
     const server = talk(path);
     server.say(...OPENING, toolCall(1, "wait", { ms: 1 }, { progressToken: "t" }));
     server.say(toolCall(2, "wait", { ms: 1 }));
     const { replies } = await server.end();
     const told = replies.filter(({ id, params }) => id === 1 || params !== undefined);
-    assertEquals(told[0]?.params, { progressToken: "t", progress: 1, message: "waiting 0/1" });
-    assertEquals(told.map(({ id }) => id), [undefined, 1]);
+    assertEquals(told.map(({ params }) => params), [
+      { progressToken: "t", progress: 0 },
+      { progressToken: "t", progress: 1, message: "waiting 0/1" },
+      undefined,
+    ]);
   });
 
   it("exits quietly when nobody reads any more", async () => {

@@ -1,21 +1,42 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { mkdir, readdir, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client";
 // @ts-types="@modelcontextprotocol/sdk/client/stdio"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { bundleModule, compile, withBuildLock } from "../../scripts/build.ts";
 
-/** Compiles the server of test/fixtures/mcp as the product is compiled, and gives its path. */
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Compiles the server of test/fixtures/mcp as the product is compiled, unless that was done, and gives its path. */
 export async function compileFixture(): Promise<string> {
-  const folder = await Deno.makeTempDir();
-  const module = fileURLToPath(new URL("../fixtures/mcp/main.ts", import.meta.url));
+  const folder = join(ROOT, ".cache", "mcp");
+  const path = join(folder, "server");
+  await mkdir(folder, { recursive: true });
   await withBuildLock(async () => {
-    await bundleModule(module, join(folder, "bundle"));
-    await compile(join(folder, "bundle", "main.js"), join(folder, "server"));
+    if (await timeOf(path) > await newest(["core", "mcp", "test/fixtures/mcp"])) return;
+    await bundleModule(join(ROOT, "test/fixtures/mcp/main.ts"), join(folder, "bundle"));
+    await compile(join(folder, "bundle", "main.js"), path);
   });
-  return join(folder, "server");
+  return path;
+}
+
+async function timeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch {
+    return -Infinity;
+  }
+}
+
+async function newest(folders: readonly string[]): Promise<number> {
+  const paths = await Promise.all(folders.map(async (folder) => {
+    const entries = await readdir(join(ROOT, folder), { recursive: true });
+    return entries.map((entry) => timeOf(join(ROOT, folder, entry)));
+  }));
+  return Math.max(...await Promise.all(paths.flat()));
 }
 
 /** A real client connected to a server it started; disposing it ends the server. */

@@ -1,0 +1,60 @@
+import process from "node:process";
+import { KnotlessError } from "../core/errors.ts";
+import { version } from "../core/version.ts";
+import type { Methods } from "./connection.ts";
+import { HELP, readFlags } from "./flags.ts";
+import { Output } from "./pipes.ts";
+import { createMethods } from "./server.ts";
+import { serveStdio } from "./stdio.ts";
+import { PACE } from "./pace.ts";
+import { completeFromHere, openLater } from "./world.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Runs knotless-mcp until its client goes, and gives the exit status; every reply is out by then. */
+export async function serve(argv: readonly string[], env: Env): Promise<number> {
+  const output = new Output();
+  try {
+    const asked = readFlags(argv);
+    if (asked.to !== "serve") {
+      await output.write(asked.to === "help" ? HELP : `knotless-mcp ${version}\n`);
+      return 0;
+    }
+    const methods = methodsOf(asked.readOnly, env);
+    if (asked.port === undefined) return await serveStdio(output, methods);
+    const { serveHttp } = await import("./http.ts");
+    return await serveHttp(methods, asked.port, say);
+  } catch (error) {
+    if (!(error instanceof KnotlessError)) throw error;
+    await say(`error: ${error.message}${error.hint ? `\nhint: ${error.hint}` : ""}`);
+    return error.exit;
+  }
+}
+
+/** Everything a call needs is loaded by the first one, so that the handshake waits for none of it. */
+function methodsOf(readOnly: boolean, env: Env): Methods {
+  const globals = { as: env.KNOTLESS_ACCOUNT || undefined, offline: isOn(env.KNOTLESS_OFFLINE) };
+  return createMethods({
+    version,
+    filter: { readOnly },
+    pace: PACE,
+    open: openLater(globals, env),
+    complete: completeFromHere(globals, env),
+    facts: async () => (await import("../core/facts.gen.ts")).facts,
+    load: async (name) => await (await import("../core/table.ts")).loadCommand(name),
+    report: (error) => {
+      if (!isOn(env.KNOTLESS_DEBUG)) return;
+      process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    },
+  });
+}
+
+/** True for a variable that is set to anything but nothing, 0 and false. */
+function isOn(value = ""): boolean {
+  return !["", "0", "false"].includes(value);
+}
+
+/** Tells the person who started it. */
+function say(text: string): Promise<void> {
+  return new Promise((resolve) => process.stderr.write(`${text}\n`, () => resolve()));
+}

@@ -1,0 +1,99 @@
+import { KnotlessError } from "../core/errors.ts";
+import type { Fact } from "../core/facts.ts";
+import { nearest } from "../core/text.ts";
+import { answer, answerText, failure, legible } from "./answer.ts";
+import { readArguments } from "./arguments.ts";
+import { complete } from "./completion.ts";
+import type { Exchange } from "./connection.ts";
+import { whyNot } from "./filter.ts";
+import { spellError } from "./hint.ts";
+import { CODE, type Json, ProtocolError } from "./message.ts";
+import { findTemplates, readResource } from "./resources.ts";
+import { run, type Runner } from "./run.ts";
+import { describeTool, isTool, type ToolFact } from "./tools.ts";
+import type { Offer, ServerOptions } from "./options.ts";
+import { claimStdout } from "./stdout.ts";
+import { Works } from "./works.ts";
+
+/** Makes what answers MCP of the command table. */
+export function createOffer({ facts, filter, pace, ...options }: ServerOptions): Offer {
+  const runner: Runner = {
+    open: options.open,
+    load(name) {
+      claimStdout();
+      return options.load(name);
+    },
+    filter,
+    works: new Works(pace),
+  };
+  const find = once(async () => {
+    const all = await facts();
+    const tools = all.filter(isTool);
+    const offered = tools.filter((fact) => whyNot(fact, filter) === undefined);
+    return { facts: all, tools, offered, templates: findTemplates(all) };
+  });
+  return {
+    "tools/list": once(async () => ({ tools: (await find()).offered.map(describeTool) })),
+    "tools/call": async (params, exchange) => callTool(params, exchange, await find(), runner),
+    "resources/list": () => ({ resources: [] }),
+    "resources/templates/list": async () => ({
+      resourceTemplates: (await find()).templates.map(({ described }) => described),
+    }),
+    "resources/read": async (params, exchange) =>
+      readResource(params, exchange, await find(), runner),
+    async "completion/complete"(params) {
+      claimStdout();
+      return complete(params, (await find()).templates, options.complete);
+    },
+  };
+}
+
+/** Makes it once, when it is first asked for. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => made ??= make();
+}
+
+interface Found {
+  readonly facts: readonly Fact[];
+  readonly tools: readonly ToolFact[];
+  readonly offered: readonly ToolFact[];
+}
+
+async function callTool(
+  { name, arguments: args = {} }: Json,
+  exchange: Exchange,
+  { facts, tools, offered }: Found,
+  runner: Runner,
+): Promise<Json> {
+  if (typeof name !== "string") {
+    throw new ProtocolError(CODE.invalidParams, "params.name is missing");
+  }
+  const fact = tools.find(({ tool }) => tool === name);
+  if (fact === undefined) throw noSuchTool(name, offered);
+  const why = whyNot(fact, runner.filter);
+  if (why !== undefined) return failure(why);
+  try {
+    const outcome = await run(fact, readArguments(args, fact.schema), exchange, runner);
+    if ("done" in outcome) {
+      const { command, result, notes } = outcome.done;
+      return answer(answerText(command, result), ...notes);
+    }
+    const how = outcome.said === undefined ? "" : ` (${legible(outcome.said)})`;
+    return answer(
+      `${name} is still at work${how} and goes on: call it again with the same arguments for its answer`,
+    );
+  } catch (error) {
+    if (error instanceof KnotlessError) return failure(spellError(error, facts));
+    throw error;
+  }
+}
+
+function noSuchTool(name: string, offered: readonly ToolFact[]): ProtocolError {
+  const near = nearest(name, offered.map(({ tool }) => tool));
+  const said = `no such tool: ${legible(name.slice(0, 100))}`;
+  return new ProtocolError(
+    CODE.invalidParams,
+    near === undefined ? said : `${said} (did you mean ${near}?)`,
+  );
+}
