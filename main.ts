@@ -19,7 +19,10 @@ async function run(name: string, argv: readonly string[]): Promise<number> {
     console.log(`knotless ${version}`);
     return 0;
   }
-  if (first === "mcp") return await run("knotless-mcp", argv.slice(1));
+  // Its commands have a second word; the server has flags.
+  if (first === "mcp" && !/^[^-]/.test(argv[1] ?? "")) {
+    return await run("knotless-mcp", argv.slice(1));
+  }
   if (first === "remote-helper") return await run("git-remote-knotless", argv.slice(1));
   return await (await import("./cli/start.ts")).start(argv);
 }

@@ -54,6 +54,9 @@ export function sectionOf(fact: Fact): string | undefined {
   )?.title;
 }
 
+/** By itself it is the server; its commands are about that. */
+const MCP = "Serve the commands to an assistant; config, tools";
+
 function rootHelp(facts: readonly Fact[], { style }: HelpOptions): string {
   const text: string[] = [
     "Git repositories on the AT Protocol, without a forge server",
@@ -62,8 +65,9 @@ function rootHelp(facts: readonly Fact[], { style }: HelpOptions): string {
     "",
   ];
   for (const { title } of sections) {
-    const rows = rowsOf(facts.filter((fact) => sectionOf(fact) === title));
-    if (title === "This machine") rows.push(["mcp", "Serve the commands to an assistant"]);
+    const rows = rowsOf(facts.filter((fact) => sectionOf(fact) === title))
+      .filter(([name]) => name !== "mcp");
+    if (title === "This machine") rows.push(["mcp", MCP]);
     for (const [index, [name, says]] of rows.entries()) {
       const chapter = index === 0 ? title : "";
       const lead = heading(chapter, style) + " ".repeat(14 - chapter.length);

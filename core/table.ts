@@ -15,6 +15,7 @@ const modules: Readonly<Record<string, Module>> = {
   tag: () => import("./commands/tag.ts"),
   account: () => import("./commands/account.ts"),
   git: () => import("./commands/git.ts"),
+  mcp: () => import("./commands/mcp.ts"),
 };
 
 /** Loads one command's code. */

@@ -38,6 +38,8 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     "core/open.ts",
     "core/table.ts",
     "core/text.ts",
+    "core/tools.ts",
+    "core/toolsets.ts",
     "core/version.ts",
   ],
   "remote": [
@@ -58,6 +60,9 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   "core/params.ts": ["core/errors.ts", "core/forge/names.ts", "core/text.ts"],
   "core/facts.ts": ["core/command.ts", "core/context.ts", "core/errors.ts"],
   "core/facts.gen.ts": ["core/facts.ts"],
+  "core/tools.ts": ["core/facts.ts"],
+  "core/toolsets.ts": ["core/errors.ts", "core/facts.ts", "core/text.ts", "core/tools.ts"],
+  "core/mcp_clients.ts": ["core/toolsets.ts"],
   "core/table.ts": ["core/command.ts", "core/commands", "core/facts.gen.ts"],
   "core/answer.ts": ["core/command.ts", "core/errors.ts"],
   "core/author.ts": ["core/atproto", "core/files.ts", "core/git_config.ts"],
@@ -94,6 +99,17 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     "core/errors.ts",
     "core/params.ts",
     "core/text.ts",
+  ],
+  // What assistants are offered follows from the whole table.
+  "core/commands/mcp.ts": [
+    "core/command.ts",
+    "core/facts.gen.ts",
+    "core/forge",
+    "core/mcp_clients.ts",
+    "core/params.ts",
+    "core/text.ts",
+    "core/tools.ts",
+    "core/toolsets.ts",
   ],
   "core/forge": [
     "core/atproto",
