@@ -1,7 +1,7 @@
 import { slideRuns } from "./diff_slide.ts";
 import { markByHistogram } from "./histogram.ts";
-import { markChanges } from "./myers.ts";
-import { type Lines, numberLines, splitLines } from "./text.ts";
+import { type DiffBudget, markChanges, type Marks } from "./myers.ts";
+import { type Lines, type NumberedPair, numberLines, splitLines } from "./text.ts";
 
 /** Lines of a from `a`, `aCount` of them, that became `bCount` lines of b from `b`; counted from 0. */
 export interface LineChange {
@@ -23,15 +23,15 @@ export function diffLines(a: Uint8Array, b: Uint8Array): LineDiff {
   return compareLines(a, b, markChanges, "readable");
 }
 
-/** Compares two texts line by line as git does when it merges. */
-export function diffToMerge(a: Uint8Array, b: Uint8Array): LineDiff {
-  return compareLines(a, b, markByHistogram, "lowest");
+/** Compares two texts line by line as git does when it merges, within a budget that many may share. */
+export function diffToMerge(a: Uint8Array, b: Uint8Array, budget: DiffBudget): LineDiff {
+  return compareLines(a, b, (pair) => markByHistogram(pair, budget), "lowest");
 }
 
 function compareLines(
   a: Uint8Array,
   b: Uint8Array,
-  mark: typeof markChanges,
+  mark: (pair: NumberedPair) => Marks,
   place: "readable" | "lowest",
 ): LineDiff {
   const linesA = splitLines(a);

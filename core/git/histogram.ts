@@ -1,10 +1,10 @@
-import { markChanges, type Marks } from "./myers.ts";
+import { type DiffBudget, markChanges, type Marks } from "./myers.ts";
 import type { NumberedPair } from "./text.ts";
 
 /** Lines that all occur more often than this say nothing about where texts belong together. */
 const oftenLimit = 64;
 /** Past this many steps the texts are made to be costly, and Myers' algorithm, which is bounded, does the rest. */
-const workLimit = 2e8;
+const workLimit = 3e7;
 
 /** A part of both texts, from the start up to the end. */
 interface Box {
@@ -27,6 +27,7 @@ interface Search extends NumberedPair {
   readonly marks: Marks;
   readonly places: Occurrences;
   work: number;
+  readonly budget: DiffBudget;
 }
 
 /**
@@ -34,7 +35,7 @@ interface Search extends NumberedPair {
  * equal lines around the rarest one parts the texts, and both sides of it are compared likewise.
  * Equal runs of common lines, such as closing braces, do not tie unrelated parts together.
  */
-export function markByHistogram(pair: NumberedPair): Marks {
+export function markByHistogram(pair: NumberedPair, budget: DiffBudget): Marks {
   const { a, b, distinct } = pair;
   const search: Search = {
     ...pair,
@@ -45,6 +46,7 @@ export function markByHistogram(pair: NumberedPair): Marks {
       nexts: new Int32Array(a.length),
     },
     work: 0,
+    budget,
   };
   const boxes: Box[] = [{ startA: 0, endA: a.length, startB: 0, endB: b.length }];
   for (let box = boxes.pop(); box !== undefined; box = boxes.pop()) {
@@ -53,7 +55,9 @@ export function markByHistogram(pair: NumberedPair): Marks {
       markAll(search, box);
       continue;
     }
-    const split = search.work > workLimit ? "unclear" : findSplit(search, box);
+    const split = search.work > Math.min(workLimit, budget.left)
+      ? "unclear"
+      : findSplit(search, box);
     if (split === "none") markAll(search, box);
     else if (split === "unclear") markByMyers(search, box);
     else {
@@ -61,6 +65,7 @@ export function markByHistogram(pair: NumberedPair): Marks {
       boxes.push({ startA, endA: split.startA, startB, endB: split.startB });
     }
   }
+  budget.left -= search.work;
   return search.marks;
 }
 
@@ -143,7 +148,7 @@ function markByMyers(search: Search, { startA, endA, startB, endB }: Box): void 
   const numbersB = b.map((line) => renumber(line) - 1);
   for (const line of a) counts[line] = 0;
   for (const line of b) counts[line] = 0;
-  const found = markChanges({ a: numbersA, b: numbersB, distinct });
+  const found = markChanges({ a: numbersA, b: numbersB, distinct }, search.budget);
   search.marks.a.set(found.a.subarray(0, a.length), startA);
   search.marks.b.set(found.b.subarray(0, b.length), startB);
 }

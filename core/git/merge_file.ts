@@ -82,6 +82,7 @@ function mergeContent(
   const merged = mergeText(baseText, ourText, theirText, {
     ours: label(merge.labels.ours, ourPath),
     theirs: label(merge.labels.theirs, theirPath),
+    budget: store.budget.diff,
     markerSize: markerSize + 2 * depth + nesting,
     keepBoth: base === undefined ? undefined : merge.keepBoth,
   });

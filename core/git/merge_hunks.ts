@@ -1,5 +1,6 @@
 import { sameBytes } from "./bytes.ts";
 import { diffToMerge, type LineChange } from "./diff_lines.ts";
+import type { DiffBudget } from "./myers.ts";
 import type { Lines } from "./text.ts";
 
 /** Conflicts closer than this many lines are one: two would be harder to read. */
@@ -134,12 +135,13 @@ export function runBytes(lines: Lines, from: number, count: number): Uint8Array 
 }
 
 /** Cuts conflicts down to the lines in which the sides differ; what they have in common is none. */
-export function refine(sides: Sides, hunks: readonly Hunk[]): Hunk[] {
+export function refine(sides: Sides, hunks: readonly Hunk[], budget: DiffBudget): Hunk[] {
   return hunks.flatMap((hunk) => {
     if (hunk.kind !== "conflict" || hunk.oursCount === 0 || hunk.theirsCount === 0) return [hunk];
     const { changes } = diffToMerge(
       runBytes(sides.ours, hunk.ours, hunk.oursCount),
       runBytes(sides.theirs, hunk.theirs, hunk.theirsCount),
+      budget,
     );
     if (changes.length === 0) return [{ ...hunk, kind: "same" }];
     return changes.map((change) => ({

@@ -1,6 +1,7 @@
 import type { Side } from "./merge_entry.ts";
+import type { MergeStore } from "./merge_store.ts";
 import type { Candidate, SideChanges } from "./merge_walk.ts";
-import type { ObjectReader, Oid } from "./object.ts";
+import type { Oid } from "./object.ts";
 import { isLoose, leastByName, pair, type Pairing, pairLikest, pairTwins } from "./rename.ts";
 import { Scorer } from "./rename_score.ts";
 
@@ -28,7 +29,7 @@ export interface SideRenames {
  * Finds the renames of a side that can matter to a merge: exact ones, then by name, then the
  * likest. What does not matter is left out before files are compared, so it pairs with nothing.
  */
-export function findRenames(objects: ObjectReader, changes: SideChanges, side: Side): SideRenames {
+export function findRenames(store: MergeStore, changes: SideChanges, side: Side): SideRenames {
   const { relevant, directories } = changes;
   const counts: DirectoryCounts = new Map();
   const exact = withPairs(changes.gone.filter(isNotEmpty), changes.came.filter(isNotEmpty));
@@ -37,7 +38,7 @@ export function findRenames(objects: ObjectReader, changes: SideChanges, side: S
   }
   pairTwins(exact);
   exact.pairs.forEach((found) => countDirectories(counts, directories, found));
-  const scorer = new Scorer(objects);
+  const scorer = new Scorer(store, store.budget.renames);
   const named = withPairs(
     exact.from.filter((from) => isLoose(from) && relevant.has(from.path)),
     exact.to,

@@ -1,10 +1,21 @@
 import { hashObject } from "./hash.ts";
 import type { GitObject, ObjectKind, ObjectReader, Oid } from "./object.ts";
+import type { DiffBudget } from "./myers.ts";
+import type { ScoreCost } from "./rename_score.ts";
 import { isTree, parseTree } from "./tree.ts";
 import type { NewObjects } from "./tree_build.ts";
 
+const diffSteps = 5e8;
+
+/** What all of a merge, merges of its bases included, may cost; past it, files are compared coarsely and renames are not seen. */
+export interface MergeBudget {
+  readonly diff: DiffBudget;
+  readonly renames: ScoreCost;
+}
+
 /** Objects of a repository and those that a merge makes on its way, of which only some will be written. */
 export class MergeStore implements ObjectReader {
+  readonly budget: MergeBudget = { diff: { left: diffSteps }, renames: { bytes: 0, steps: 0 } };
   readonly #held: ObjectReader;
   readonly #made = new Map<Oid, GitObject & { readonly base: Oid | undefined }>();
 

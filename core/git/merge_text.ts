@@ -9,6 +9,7 @@ import {
   runBytes,
   type Sides,
 } from "./merge_hunks.ts";
+import type { DiffBudget } from "./myers.ts";
 import type { Lines } from "./text.ts";
 
 /** How conflicts are written, and which are not left as such. */
@@ -18,6 +19,7 @@ export interface TextMergeOptions {
   readonly theirs: Uint8Array;
   /** The number of signs in a marker line. */
   readonly markerSize: number;
+  readonly budget: DiffBudget;
   /** Keeps runs that both sides inserted in one place, this side's first, instead of a conflict. */
   readonly keepBoth?: "ours" | "theirs" | undefined;
 }
@@ -40,14 +42,14 @@ export function mergeText(
   theirs: Uint8Array,
   options: TextMergeOptions,
 ): MergedText {
-  const toOurs = diffToMerge(base, ours);
+  const toOurs = diffToMerge(base, ours, options.budget);
   if (toOurs.changes.length === 0) return { bytes: theirs, conflicts: 0, keptBoth: false };
-  const toTheirs = diffToMerge(base, theirs);
+  const toTheirs = diffToMerge(base, theirs, options.budget);
   if (toTheirs.changes.length === 0) return { bytes: ours, conflicts: 0, keptBoth: false };
   const sides = { base: toOurs.a, ours: toOurs.b, theirs: toTheirs.b };
   const overlaid = overlay(sides, toOurs.changes, toTheirs.changes);
   if (options.keepBoth !== undefined) keepBothRuns(sides, overlaid);
-  const hunks = joinClose(refine(sides, overlaid));
+  const hunks = joinClose(refine(sides, overlaid, options.budget));
   return {
     bytes: write(sides, hunks, options),
     conflicts: hunks.filter(({ kind }) => kind === "conflict").length,
@@ -67,16 +69,12 @@ function write(sides: Sides, hunks: readonly Hunk[], options: TextMergeOptions):
     const other = runBytes(theirs, hunk.theirs, hunk.theirsCount);
     if (hunk.kind === "ours") parts.push(own);
     else if (hunk.kind === "theirs") parts.push(other);
-    else {
+    else if (hunk.kind === "both" && options.keepBoth === "ours") {
+      parts.push(ended(own, newlineOf(ours, hunk.ours)), other);
+    } else if (hunk.kind === "both") {
+      parts.push(ended(other, newlineOf(theirs, hunk.theirs)), own);
+    } else {
       const newline = hasCarriageReturns(sides, hunk) ? "\r\n" : "\n";
-      if (hunk.kind === "both") {
-        parts.push(
-          ...options.keepBoth === "theirs"
-            ? [ended(other, newline), own]
-            : [ended(own, newline), other],
-        );
-        continue;
-      }
       const marker = (sign: string) => utf8(sign.repeat(options.markerSize));
       parts.push(marker("<"), utf8(" "), options.ours, utf8(newline), ended(own, newline));
       parts.push(marker("="), utf8(newline), ended(other, newline));
@@ -97,6 +95,11 @@ function hasCarriageReturns({ base, ours, theirs }: Sides, hunk: Hunk): boolean 
   return endsInCarriageReturn(ours, Math.max(hunk.ours - 1, 0)) !== false &&
     endsInCarriageReturn(theirs, Math.max(hunk.theirs - 1, 0)) !== false &&
     endsInCarriageReturn(base, 0) === true;
+}
+
+/** Gives the newline that the text has just above a run. */
+function newlineOf(lines: Lines, from: number): string {
+  return endsInCarriageReturn(lines, Math.max(from - 1, 0)) === true ? "\r\n" : "\n";
 }
 
 /** Undefined when the text has no line that would tell. */

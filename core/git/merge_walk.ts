@@ -1,3 +1,4 @@
+import { CorruptError } from "../errors.ts";
 import { latin1 } from "./bytes.ts";
 import { eachDifference } from "./diff_tree.ts";
 import {
@@ -16,6 +17,9 @@ import type { ObjectReader, Oid } from "./object.ts";
 import type { Loose } from "./rename.ts";
 import { isTree } from "./tree.ts";
 import { checkDepth, type Found, type TreeCursor } from "./walk.ts";
+
+/** Trees that differ in more paths than this are made to exhaust whoever compares them. */
+const pathLimit = 500_000;
 
 /** A file that went or came on a side. */
 export interface Candidate extends Loose {
@@ -60,6 +64,7 @@ interface Walk extends Walked {
   readonly objects: ObjectReader;
   /** The sides whose deferred directories must be looked into. */
   readonly opened: Set<Side>;
+  paths: number;
 }
 
 /** Compares two sides with their base, looking into directories only where that can matter. */
@@ -71,6 +76,7 @@ export function walkSides(objects: ObjectReader, trees: Stages<Oid>): Walked {
     entries: new Map(),
     sides: { [OURS]: newSide(), [THEIRS]: newSide() },
     opened: new Set(),
+    paths: 0,
   };
   walkDirectory(walk, root, "no", 0);
   for (const side of [OURS, THEIRS] as const) {
@@ -118,6 +124,10 @@ function descend(walk: Walk, slot: Slot, watch: Watch, depth: number): void {
 function walkDirectory(walk: Walk, directory: Directory, watch: Watch, depth: number): void {
   checkDepth(depth);
   const slots = listSlots(walk.objects, directory);
+  walk.paths += slots.length;
+  if (walk.paths > pathLimit) {
+    throw new CorruptError(`the trees to merge differ in more than ${pathLimit} paths`);
+  }
   if (watch === OURS || watch === THEIRS) {
     const mask = 1 << watch;
     if (slots.some(({ files }) => maskOf(files) === mask)) watch = "renames";

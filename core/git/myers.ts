@@ -6,6 +6,11 @@ export interface Marks {
   readonly b: Uint8Array;
 }
 
+/** What comparing texts may still cost, in steps; when nothing is left, any difference has to do. */
+export interface DiffBudget {
+  left: number;
+}
+
 /** A run this long of equal lines is a landmark that a costly search may stop at. */
 const longRun = 20;
 /** A search does not give up exactness below this cost, however small the texts. */
@@ -24,7 +29,10 @@ const noiseWindow = 100;
  * that make git's diff of the same texts: lines without a counterpart are set aside first, and a
  * search that grows costly settles for a good cut. Time is about lines × √lines, and bounded.
  */
-export function markChanges({ a, b, distinct }: NumberedPair): Marks {
+export function markChanges(
+  { a, b, distinct }: NumberedPair,
+  budget: DiffBudget = { left: workLimit },
+): Marks {
   const marks = { a: new Uint8Array(a.length + 1), b: new Uint8Array(b.length + 1) };
   const shorter = Math.min(a.length, b.length);
   let head = 0;
@@ -34,7 +42,7 @@ export function markChanges({ a, b, distinct }: NumberedPair): Marks {
 
   const keptA = setAside(a, count(b, distinct), head, a.length - tail, marks.a);
   const keptB = setAside(b, count(a, distinct), head, b.length - tail, marks.b);
-  compare(pick(a, keptA), pick(b, keptB), (side, index) => {
+  compare(pick(a, keptA), pick(b, keptB), budget, (side, index) => {
     const line = (side === "a" ? keptA : keptB)[index] ?? 0;
     marks[side][line] = 1;
   });
@@ -122,6 +130,7 @@ interface Search {
   readonly backward: Int32Array;
   readonly origin: number;
   readonly costLimit: number;
+  readonly workLimit: number;
   /** The steps made so far, in all boxes. */
   work: number;
   startA: number;
@@ -147,6 +156,7 @@ const beyond = 0x7fffffff;
 function compare(
   a: Int32Array,
   b: Int32Array,
+  budget: DiffBudget,
   mark: (side: "a" | "b", index: number) => void,
 ): void {
   const diagonals = a.length + b.length + 3;
@@ -157,6 +167,7 @@ function compare(
     backward: new Int32Array(diagonals),
     origin: b.length + 1,
     costLimit: Math.max(cheapCost, coarseRoot(diagonals)),
+    workLimit: Math.min(workLimit, budget.left),
     work: 0,
     startA: 0,
     endA: 0,
@@ -192,6 +203,7 @@ function compare(
       boxes.push({ startA, endA: cutA, startB, endB: cutB, exact: exactBefore });
     }
   }
+  budget.left -= search.work;
 }
 
 /** Finds where a shortest (or, when that is costly and `exact` is false, a short) path passes. */
@@ -208,7 +220,7 @@ function cut(search: Search, exact: boolean): void {
   for (let cost = 1;; cost++) {
     search.ranLong = false;
     if (stepForward(search, meetsForward) || stepBackward(search, !meetsForward)) return;
-    if (search.work > workLimit) return cutAtFurthest(search);
+    if (search.work > search.workLimit) return cutAtFurthest(search);
     if (exact) continue;
     if (search.ranLong && cost > cheapCost) {
       if (cutAtLandmark(search, cost, first, last)) return;

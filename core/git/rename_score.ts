@@ -9,7 +9,7 @@ export const fullScore = 60000;
 const pieceKinds = 107927;
 /** A piece is a line, or this many bytes of one. */
 const pieceLimit = 64;
-/** How much a whole comparison of files may cost: bytes cut to pieces, and steps along pieces. */
+/** How much a whole comparison of files may cost. */
 const byteBudget = 1 << 27;
 const stepBudget = 2e9;
 
@@ -19,22 +19,29 @@ interface Pieces {
   readonly bytes: Uint32Array;
 }
 
+/** What comparing files has cost so far: bytes cut to pieces, and steps along pieces. */
+export interface ScoreCost {
+  bytes: number;
+  steps: number;
+}
+
 /** Scores how much of one file is in another, by the lines and long pieces of lines they share. */
 export class Scorer {
   readonly #objects: ObjectReader;
   readonly #sizes = new Map<Found, number>();
   readonly #pieces = new Map<Found, Pieces>();
   readonly #counts = new Uint32Array(pieceKinds);
-  #bytes = 0;
-  #steps = 0;
+  readonly #cost: ScoreCost;
 
-  constructor(objects: ObjectReader) {
+  /** `cost` is shared by scorers that together are not to cost more than one. */
+  constructor(objects: ObjectReader, cost: ScoreCost = { bytes: 0, steps: 0 }) {
     this.#objects = objects;
+    this.#cost = cost;
   }
 
   /** Whether so much was compared that no more should be. */
   get isSpent(): boolean {
-    return this.#bytes > byteBudget || this.#steps > stepBudget;
+    return this.#cost.bytes > byteBudget || this.#cost.steps > stepBudget;
   }
 
   /** Scores two regular files; 0 when their sizes rule out that they reach `least`. */
@@ -66,7 +73,7 @@ export class Scorer {
       while (at < to.kinds.length && (to.kinds[at] ?? 0) < kind) at++;
       if (to.kinds[at] === kind) shared += Math.min(from.bytes[index] ?? 0, to.bytes[at] ?? 0);
     }
-    this.#steps += from.kinds.length + to.kinds.length;
+    this.#cost.steps += from.kinds.length + to.kinds.length;
     return shared;
   }
 
@@ -80,7 +87,7 @@ export class Scorer {
   }
 
   #cutBytes(bytes: Uint8Array): Pieces {
-    this.#bytes += bytes.length;
+    this.#cost.bytes += bytes.length;
     const counts = this.#counts;
     const seen: number[] = [];
     const isText = !isBinary(bytes);
