@@ -134,3 +134,24 @@ export function talk(command: string, args: string[] = []): Talk {
     },
   };
 }
+
+/** Starts a server over HTTP; disposing it ends the server. */
+export async function serveOverHttp(
+  command: string,
+  args: readonly string[] = [],
+): Promise<{ readonly url: string } & AsyncDisposable> {
+  const child = spawn(command, [...args, "--http", "0"], { stdio: ["ignore", "ignore", "pipe"] });
+  const lines = createInterface(child.stderr);
+  const { value = "" } = await lines[Symbol.asyncIterator]().next();
+  child.stderr.resume();
+  const [url] = /http:\S+/.exec(value) ?? [];
+  if (url === undefined) throw new Error(`the server said: ${value}`);
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
