@@ -48,14 +48,6 @@ export function readTemplate(text: string): Template {
   };
 }
 
-/** Escapes a value so that it stands for itself in a URI, whoever reads that: nothing but letters, digits and -._~ stays. */
-export function escapePart(text: string): string {
-  return encodeURIComponent(text.toWellFormed()).replace(
-    /[!'()*]/g,
-    (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-}
-
 /** Some clients put their own scheme before the server's, and a scheme may be in capitals. */
 function plainScheme(uri: string): string {
   return uri.replace(/^mcp:\/\/(?=\w+:\/\/)/i, "").replace(

@@ -26,6 +26,7 @@ describe("the MCP server", () => {
       "file_list",
       "repo_read",
       "wait",
+      "count",
       "hang",
       "print",
       "fail",

@@ -81,6 +81,20 @@ export function toolCall(id: number, name: string, args: unknown = {}, meta?: un
   };
 }
 
+/** A request of 2026-07-28: its envelope is in it. */
+export function modern(id: number | string, method: string, params: object = {}): unknown {
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  return { jsonrpc: "2.0", id, method, params: { ...params, _meta } };
+}
+
+/** A request of a session. */
+export function legacy(id: number | string, method: string, params: object = {}): unknown {
+  return { jsonrpc: "2.0", id, method, params };
+}
+
 /** A message of the server. */
 export interface Reply {
   readonly id?: number | string | null;
@@ -89,7 +103,7 @@ export interface Reply {
   readonly result?: any;
   // deno-lint-ignore no-explicit-any
   readonly params?: any;
-  readonly error?: { readonly code: number; readonly message: string };
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
 /** A server talked to line by line. */
@@ -99,6 +113,8 @@ export interface Talk {
   say(...messages: unknown[]): void;
   /** The next message of the server; every line of stdout has to be one. */
   next(): Promise<Reply>;
+  /** Says a request and gives its reply; no other may wait. */
+  ask(request: unknown): Promise<Reply>;
   /** Closes stdin and gives what the server still says, with its exit status. */
   end(): Promise<{ replies: Reply[]; status: number | null; stderr: string }>;
 }
@@ -115,15 +131,20 @@ export function talk(command: string, args: string[] = []): Talk {
     if (done) throw new Error("the server says no more");
     return JSON.parse(value);
   };
+  const say = (...messages: unknown[]) => {
+    for (const message of messages) {
+      child.stdin.write(typeof message === "string" ? message : `${JSON.stringify(message)}\n`);
+    }
+  };
   return {
     child,
     status,
-    say(...messages) {
-      for (const message of messages) {
-        child.stdin.write(typeof message === "string" ? message : `${JSON.stringify(message)}\n`);
-      }
-    },
+    say,
     next,
+    ask(request) {
+      say(request);
+      return next();
+    },
     async end() {
       child.stdin.end();
       const replies: Reply[] = [];
