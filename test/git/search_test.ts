@@ -77,7 +77,7 @@ const queries = [
 describe("search", () => {
   beforeAll(async () => {
     dir = await Deno.makeTempDir();
-    await makeHistory(dir, 5, 200);
+    await makeHistory(dir, 9, 200);
     const [before = ""] = await gitLines(dir, ["rev-parse", "main"]);
     const added: [string, Uint8Array | string][] = [
       ["text/cases", "été\nÉTÉ\nStraße\nSTRASSE\nΣίσυφος\nnone\n"],
