@@ -1,11 +1,10 @@
-import { ID, type Name, type Refs, type Repo } from "../atproto/lexicons.gen.ts";
-import { atUri, parseAtUri } from "../atproto/syntax.ts";
-import { checkRecord } from "../atproto/validate.ts";
+import { ID, type Refs, type Repo } from "../atproto/lexicons.gen.ts";
+import { atUri } from "../atproto/syntax.ts";
 import type { WriteContext } from "../context.ts";
-import { ConflictError, KnotlessError, RefusedError } from "../errors.ts";
+import { KnotlessError, RefusedError } from "../errors.ts";
 import { checkShortName } from "../git/refname.ts";
-import { spellRepo } from "./names.ts";
 import { type Repository, repositoryOf } from "./repository.ts";
+import { writeNamed } from "./write_named.ts";
 
 /** A link shown with a repository. */
 export interface Link {
@@ -30,7 +29,7 @@ export async function createRepository(
 ): Promise<Repository> {
   const { name, description, links, topics, default_branch = "main", forkOf } = creation;
   checkShortName("branch", default_branch);
-  const { account, writer } = context;
+  const { account } = context;
   const createdAt = context.now().toISOString();
   const rkey = context.tid();
   const uri = atUri(account.did, ID.repo, rkey);
@@ -52,59 +51,20 @@ export async function createRepository(
     generation: 1,
     id: context.tid(),
   };
-  const isNew = await takeName(context, name, uri);
   try {
-    const { results } = await writer.apply([
-      ...(isNew
-        ? [{
-          action: "create" as const,
-          collection: ID.name,
-          rkey: name.toLowerCase(),
-          value: { repo: uri, createdAt },
-        }]
-        : []),
-      { action: "create", collection: ID.repo, rkey, value: record },
-      { action: "create", collection: ID.refs, rkey, value: refs },
-    ]);
+    const { results } = await writeNamed(context, { name, uri }, () =>
+      Promise.resolve([
+        { action: "create", collection: ID.repo, rkey, value: record },
+        { action: "create", collection: ID.refs, rkey, value: refs },
+      ]));
     const cid = results.find((result) => result?.uri === uri)?.cid ?? "";
     return repositoryOf(context, account, { rkey, cid, record });
   } catch (error) {
-    if (!(error instanceof KnotlessError)) throw error;
-    // A PDS answers an rkey that exists, and a write whose answer was lost, alike: look, then decide.
+    if (!(error instanceof KnotlessError) || error.code !== "remote.doubt") throw error;
     const landed = await context.records.get(account, ID.repo, rkey);
-    if (landed) return repositoryOf(context, account, { rkey, cid: landed.cid, record });
-    const taken = await context.records.get(account, ID.name, name.toLowerCase());
-    if (taken && isNew) throw nameInUse(context, name);
-    throw error;
+    if (landed === undefined) throw error;
+    return repositoryOf(context, account, { rkey, cid: landed.cid, record });
   }
-}
-
-/**
- * Sees to it that a new repository may have the name: true when the name record is yet to be made, false when a
- * redirect has been taken over. A name in use is a ConflictError.
- */
-export async function takeName(context: WriteContext, name: string, uri: string): Promise<boolean> {
-  const { account, records, writer } = context;
-  const key = name.toLowerCase();
-  const found = await records.get(account, ID.name, key);
-  if (found === undefined) return true;
-  checkRecord(ID.name, found.value, found.uri);
-  const { repo } = found.value as Name;
-  if (repo === uri) return false;
-  const target = parseAtUri(repo);
-  const holder = target && await records.get(account, ID.repo, target.rkey);
-  const held = holder && (holder.value as Repo).name;
-  if (typeof held === "string" && held.toLowerCase() === key) throw nameInUse(context, held);
-  const createdAt = context.now().toISOString();
-  await writer.put(ID.name, key, { repo: uri, createdAt }, found.cid);
-  return false;
-}
-
-function nameInUse({ account }: WriteContext, name: string): ConflictError {
-  return new ConflictError(`${spellRepo(account, name)} exists`, {
-    code: "conflict.exists",
-    hint: "give another name",
-  });
 }
 
 /** A link as its record has it. */

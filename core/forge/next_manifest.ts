@@ -12,6 +12,7 @@ import { applyUpdates, hasBranches, type RefUpdate, refuseCurrent } from "./move
 import { type Made, placePack } from "./place_pack.ts";
 import { logPush } from "./push_log.ts";
 import type { Repository } from "./repository.ts";
+import { uploadSurely } from "./write_again.ts";
 
 /** Over this many bytes of JSON the refs go to the packedRefs blob. */
 const REFS_BYTES = 40_000;
@@ -34,19 +35,21 @@ export interface Change {
 /** How a manifest lists its packs. */
 export type Arrangement = Pick<Refs, "packs" | "tail" | "retired">;
 
-/** The manifest that a change makes of the one that was seen, its packs and older pushes put where it names them. */
+/**
+ * The manifest that a change makes of the one that was seen, its packs and older pushes put where it names them; the
+ * records made for that are put into `made` and `logs`.
+ */
 export async function nextManifest(
   context: WriteContext,
   { uri, mirror }: Repository,
   seen: Manifest,
   { updates, head, firstHead, received, arrange }: Change,
-  made: Made,
+  { id, made, logs }: { id: string; made: Made; logs: string[] },
 ): Promise<Refs> {
   const refs = applyUpdates(seen.refs, updates);
   const nextHead = head ?? (hasBranches(seen.refs) ? undefined : firstHead) ?? seen.record.head;
   const gone = updates.find(({ ref, new: made }) => ref === nextHead && made === undefined);
   if (gone) throw refuseCurrent(gone.ref);
-  const id = context.tid();
   const state = await mirror.state();
   const arrangement = arrange
     ? await arrange(seen.record, made)
@@ -58,9 +61,13 @@ export async function nextManifest(
     head: nextHead,
     ...await placeRefs(context, seen.record, refs, updates),
     ...arrangement,
-    log: updates.length === 0
-      ? seen.record.log
-      : await logPush(context, uri, seen.record.log, { id, by: context.account.did, updates }),
+    log: updates.length === 0 ? seen.record.log : await logPush(
+      context,
+      uri,
+      seen.record.log,
+      { id, by: context.account.did, updates },
+      logs,
+    ),
     generation: Math.max(seen.record.generation, state?.generation ?? 0) + 1,
     prev: seen.cid,
     id,
@@ -94,7 +101,8 @@ async function placeRefs(
   if (JSON.stringify(next).length <= REFS_BYTES) {
     return { refs: next, ...(packedRefs && { packedRefs }) };
   }
-  const blob = await context.writer.uploadBlob(new TextEncoder().encode(formatPackedRefs(refs)));
+  const text = formatPackedRefs(refs);
+  const blob = await uploadSurely(context.writer, new TextEncoder().encode(text));
   return { refs: [], packedRefs: blob };
 }
 

@@ -3,11 +3,13 @@ import { readFile } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { type BlobRef, ID, type Pack, type Refs } from "../atproto/lexicons.gen.ts";
 import type { WriteContext } from "../context.ts";
+import { KnotlessError } from "../errors.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { combinePacks } from "../git/combine.ts";
 import { packHeader } from "../git/pack_scan.ts";
 import { TAIL_BYTES, tailBytes } from "../mirror/manifest.ts";
 import type { Received } from "../mirror/mirror.ts";
+import { createSurely, uploadSurely } from "./write_again.ts";
 
 /** The most bytes of a pack that its record holds inline; a larger one is in blobs. */
 const INLINE_BYTES = 49_152;
@@ -62,17 +64,20 @@ export async function writePackRecord(
   made: Made,
 ): Promise<Listed> {
   const { sha256, bytes, objects, needs, file } = received;
+  const record = { repo, sha256, bytes, objects, needs: [...needs], folds };
   return await once(made, sha256, async () => {
-    const blobs = bytes > INLINE_BYTES ? await uploadPieces(context, received) : undefined;
-    return await createPack(context, {
-      repo,
-      sha256,
-      bytes,
-      objects,
-      needs: [...needs],
-      folds,
-      ...(blobs ? { blobs } : { data: await readFile(file) }),
-    });
+    if (bytes <= INLINE_BYTES) {
+      return await createPack(context, { ...record, data: await readFile(file) });
+    }
+    const inBlobs = async () =>
+      await createPack(context, { ...record, blobs: await uploadPieces(context, received) });
+    try {
+      return await inBlobs();
+    } catch (error) {
+      // The PDS keeps a blob that no record names for a while only.
+      if (!(error instanceof KnotlessError) || error.code !== "remote.blob_missing") throw error;
+      return await inBlobs();
+    }
   });
 }
 
@@ -119,8 +124,7 @@ async function createPack(
   context: WriteContext,
   value: Omit<Pack, "$type" | "needs"> & { needs: Oid[] },
 ): Promise<Listed> {
-  const rkey = context.tid();
-  const { cid } = await context.writer.create(ID.pack, rkey, value);
+  const { rkey, cid } = await createSurely(context, ID.pack, value);
   return { rkey, cid, bytes: value.bytes, objects: value.objects };
 }
 
@@ -134,7 +138,7 @@ async function uploadPieces(context: WriteContext, { file, bytes }: Received): P
     const end = Math.min(start + piece, bytes);
     const parts: Uint8Array[] = [];
     for await (const part of createReadStream(file, { start, end: end - 1 })) parts.push(part);
-    blobs.push(await context.writer.uploadBlob(Buffer.concat(parts)));
+    blobs.push(await uploadSurely(context.writer, Buffer.concat(parts)));
     sent += end - start;
     context.progress("sending packs", sent, bytes);
   }

@@ -2,6 +2,7 @@ import { ID, type Refs } from "../atproto/lexicons.gen.ts";
 import type { Did } from "../atproto/syntax.ts";
 import type { WriteContext } from "../context.ts";
 import type { RefUpdate } from "./moved.ts";
+import { createSurely } from "./write_again.ts";
 
 type Push = Refs["log"][number];
 
@@ -12,12 +13,16 @@ const LOG_BYTES = 8_000;
 const INLINE_UPDATES = 20;
 const RECORD_UPDATES = 400;
 
-/** The manifest's log with one push more; what it no longer holds goes to dev.knotless.log records first. */
+/**
+ * The manifest's log with one push more; what it no longer holds goes to dev.knotless.log records first, whose rkeys are
+ * put into `records`.
+ */
 export async function logPush(
   context: WriteContext,
   repo: string,
   log: readonly Push[],
   { id, by, updates }: { id: string; by: Did; updates: readonly RefUpdate[] },
+  records: string[],
 ): Promise<Push[]> {
   const told = updates.map(({ ref, old, new: made }) => ({
     ref,
@@ -25,18 +30,18 @@ export async function logPush(
     ...(made !== undefined && { new: made }),
   }));
   const write = async (pushes: Push[]): Promise<string> => {
-    const rkey = context.tid();
-    await context.writer.create(ID.log, rkey, { repo, pushes });
+    const { rkey } = await createSurely(context, ID.log, { repo, pushes });
+    records.push(rkey);
     return rkey;
   };
   let push: Push = { id, by, updates: told };
   if (told.length > INLINE_UPDATES) {
-    const records: string[] = [];
+    let record: string | undefined;
     for (let start = 0; start < told.length; start += RECORD_UPDATES) {
-      records.push(await write([{ id, by, updates: told.slice(start, start + RECORD_UPDATES) }]));
+      const rkey = await write([{ id, by, updates: told.slice(start, start + RECORD_UPDATES) }]);
+      record ??= rkey;
     }
-    const [record = id] = records;
-    push = { id, by, updates: [], record };
+    push = { id, by, updates: [], ...(record !== undefined && { record }) };
   }
   const next = [...log, push];
   if (next.length <= MOST_PUSHES && JSON.stringify(next).length <= LOG_BYTES) return next;

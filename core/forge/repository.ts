@@ -31,9 +31,17 @@ export async function findRepository(
   context: ReadContext,
   named: RepoName,
 ): Promise<Repository> {
+  return await find(context, named, { mayBeOld: true });
+}
+
+async function find(
+  context: ReadContext,
+  named: RepoName,
+  { mayBeOld }: { mayBeOld: boolean },
+): Promise<Repository> {
   const owner = await context.identity.resolve(named.owner);
   const key = "name" in named ? named.name.toLowerCase() : named.rkey;
-  const found = await lookUp(context, owner, key, named);
+  const found = await lookUp(context, owner, key, named, mayBeOld);
   if (found === undefined) {
     throw noSuchRepository(
       "name" in named ? spellRepo(owner, named.name) : spellRecord(owner, named.rkey),
@@ -64,9 +72,13 @@ export function repositoryOf(
   };
 }
 
-/** Finds a repository of the account at hand, to write to it; anyone else's is refused before anything is sent. */
+/**
+ * Finds a repository of the account at hand, to write to it; anyone else's is refused before anything is sent. What permits
+ * a write is always read again, and what was known before does not do.
+ */
 export async function ownRepository(context: WriteContext, named: RepoName): Promise<Repository> {
-  const repository = await findRepository(writing(context), named);
+  const fresh = { ...context, freshness: { offline: false, maxAge: 0 } };
+  const repository = await find(fresh, named, { mayBeOld: false });
   if (repository.owner.did !== context.account.did) {
     throw new RefusedError(`${repository.spelled} is not yours: only its owner writes to it`, {
       code: "refused.not_owner",
@@ -91,16 +103,12 @@ export async function writableRepository(
   return repository;
 }
 
-/** What permits a write is always read again. */
-function writing(context: WriteContext): WriteContext {
-  return { ...context, freshness: { offline: false, maxAge: 0 } };
-}
-
 async function lookUp(
   context: ReadContext,
   owner: Account,
   key: string,
   named: RepoName,
+  mayBeOld: boolean,
 ): Promise<Remembered | undefined> {
   const { mirrors, freshness } = context;
   const known = await mirrors.recall(owner, key);
@@ -120,7 +128,7 @@ async function lookUp(
     await mirrors.remember(owner, key, found);
     return found;
   } catch (error) {
-    if (!(error instanceof RemoteError) || !known) throw error;
+    if (!(error instanceof RemoteError) || !known || !mayBeOld) throw error;
     // The mirror says how old it is when it, too, cannot be refreshed.
     return known;
   }

@@ -1,12 +1,14 @@
+import type { Account } from "../atproto/identity.ts";
 import { ID, type Repo } from "../atproto/lexicons.gen.ts";
 import type { WriteContext } from "../context.ts";
 import { ConflictError, KnotlessError, NotFoundError, UsageError } from "../errors.ts";
 import { checkShortName } from "../git/refname.ts";
-import { type Link, spellLink, takeName } from "./create.ts";
+import { type Link, spellLink } from "./create.ts";
 import { hasBranches } from "./moved.ts";
 import type { RepoName } from "./names.ts";
 import { publish } from "./publish.ts";
 import { ownRepository, type Repository, repositoryOf, writableRepository } from "./repository.ts";
+import { writeNamed } from "./write_named.ts";
 
 /** Changes what a repository says of itself, and the branch its HEAD names. */
 export async function editRepository(
@@ -54,13 +56,7 @@ export async function editRepository(
 export async function renameRepository(context: WriteContext, named: RepoName, name: string) {
   const repository = await writableRepository(context, named);
   const was = repository.name;
-  if (was !== name) {
-    if (was.toLowerCase() !== name.toLowerCase()) {
-      const isNew = await takeName(context, name, repository.uri);
-      if (isNew) await createName(context, repository, name);
-    }
-    await writeRecord(context, repository, put(repository.record, { name }));
-  }
+  if (was !== name) await writeName(context, repository, name);
   const renamed = repositoryOf(context, repository.owner, {
     ...repository,
     record: put(repository.record, { name }),
@@ -80,21 +76,24 @@ export async function archiveRepository(context: WriteContext, named: RepoName, 
   return { archivedAt: next ?? null };
 }
 
-async function createName(
+/** Writes the repository's record with the new name and the name's own record in one commit. */
+async function writeName(
   context: WriteContext,
-  { uri }: Repository,
+  { owner, rkey, cid, uri, spelled, name: was, record }: Repository,
   name: string,
 ): Promise<void> {
-  const key = name.toLowerCase();
-  const value = { repo: uri, createdAt: context.now().toISOString() };
+  const read = () => context.records.get(owner, ID.repo, rkey);
   try {
-    await context.writer.put(ID.name, key, value, null);
-  } catch (error) {
-    if (!(error instanceof KnotlessError) || error.code !== "conflict.swap") throw error;
-    throw new ConflictError(`the name ${name} was taken meanwhile`, {
-      code: "conflict.exists",
-      cause: error,
+    await writeNamed(context, { name, uri }, async () => {
+      if ((await read())?.cid !== cid) throw changed(spelled);
+      return [{ action: "update", collection: ID.repo, rkey, value: put(record, { name }) }];
     });
+  } catch (error) {
+    if (!(error instanceof KnotlessError) || error.code !== "remote.doubt") throw error;
+    const now = (await read())?.value as Repo | undefined;
+    if (now?.name !== name) throw error;
+  } finally {
+    await forgetNames(context, owner, [was, name]);
   }
 }
 
@@ -107,16 +106,26 @@ async function writeRecord(
     await context.writer.put(ID.repo, rkey, next, cid);
   } catch (error) {
     if (!(error instanceof KnotlessError) || error.code !== "conflict.swap") throw error;
-    throw new ConflictError(`${spelled} was changed meanwhile`, {
-      code: "conflict.changed",
-      cause: error,
-      hint: "look at it again, then try again",
-    });
+    throw changed(spelled, error);
   } finally {
-    for (const key of [name, next.name]) {
-      await context.mirrors.remember(owner, key.toLowerCase(), undefined);
-    }
+    await forgetNames(context, owner, [name, next.name]);
   }
+}
+
+function changed(spelled: string, cause?: unknown): ConflictError {
+  return new ConflictError(`${spelled} was changed meanwhile`, {
+    code: "conflict.changed",
+    cause,
+    hint: "look at it again, then try again",
+  });
+}
+
+async function forgetNames(
+  { mirrors }: WriteContext,
+  owner: Account,
+  names: readonly string[],
+): Promise<void> {
+  for (const name of names) await mirrors.remember(owner, name.toLowerCase(), undefined);
 }
 
 /** The record with these fields put in, and without those that are undefined; fields not known here stay. */

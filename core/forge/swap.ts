@@ -1,7 +1,8 @@
 import { ID, type Refs } from "../atproto/lexicons.gen.ts";
 import type { WriteContext } from "../context.ts";
-import { ConflictError, KnotlessError } from "../errors.ts";
+import { ConflictError, KnotlessError, RemoteError } from "../errors.ts";
 import { type Manifest, readManifest } from "../mirror/manifest.ts";
+import type { Mirror, Received } from "../mirror/mirror.ts";
 import { type Change, nextManifest, packedText } from "./next_manifest.ts";
 import type { Made } from "./place_pack.ts";
 import type { Repository } from "./repository.ts";
@@ -21,28 +22,34 @@ export async function swapManifest(
 ): Promise<Manifest> {
   const { mirror, rkey } = repository;
   const made: Made = new Map();
-  const ids: string[] = [];
+  const logs = new Map<string, string[]>();
   let seen = manifest;
   let blobsAgain = true;
   let doubtful = false;
   for (let attempt = 1;; attempt++) {
+    const id = context.tid();
+    const mine: string[] = [];
+    logs.set(id, mine);
     try {
-      const next = await nextManifest(context, repository, seen, change, made);
-      ids.push(next.id);
+      const next = await nextManifest(context, repository, seen, change, { id, made, logs: mine });
+      // What readers would refuse must not be written.
+      const text = packedText(next, seen, change);
+      const { refs } = readManifest({ ...seen, value: next }, text);
       const failed = await put(context, rkey, next, seen);
       if (!(failed instanceof KnotlessError)) {
-        const written = { uri: failed.uri, cid: failed.cid, value: next };
-        return await follow(context, repository, written, seen, change);
+        await forgetOthers(context, logs, id);
+        return await follow(context, mirror, { ...failed, record: next, refs }, change.received);
       }
       if (failed.code === "remote.blob_missing" && blobsAgain) {
         blobsAgain = false;
-        made.clear();
         continue;
       }
       if (failed.code !== "conflict.swap" && failed.code !== "remote.doubt") throw failed;
       doubtful ||= failed.code === "remote.doubt";
-      const { manifest: now } = await mirror.latest({ toWrite: true });
-      if (landed(now, ids)) {
+      const now = await look(mirror, failed);
+      const done = landed(now, [...logs.keys()]);
+      if (done !== undefined) {
+        await forgetOthers(context, logs, done);
         if (change.received) await mirror.discard(change.received);
         return now;
       }
@@ -51,7 +58,11 @@ export async function swapManifest(
       await pause(context, attempt);
     } catch (error) {
       // A write in doubt may still land, and would name them.
-      if (!doubtful) await forget(context, made);
+      if (!doubtful) {
+        const packs = [...made.values()].map(({ rkey }) => rkey);
+        await forget(context, ID.pack, packs);
+        await forget(context, ID.log, [...logs.values()].flat());
+      }
       if (change.received) await mirror.discard(change.received);
       throw error;
     }
@@ -73,6 +84,15 @@ async function put(
   }
 }
 
+/** The manifest as it is now; when even that cannot be asked, the doubt is what there is to tell. */
+async function look(mirror: Mirror, failed: KnotlessError): Promise<Manifest> {
+  try {
+    return (await mirror.latest({ toWrite: true })).manifest;
+  } catch (error) {
+    throw error instanceof RemoteError && failed.code === "remote.doubt" ? failed : error;
+  }
+}
+
 function giveUp(cause: KnotlessError, { spelled }: Repository): KnotlessError {
   if (cause.code === "remote.doubt") return cause;
   return new ConflictError(`${spelled} is being written to by others`, {
@@ -85,14 +105,12 @@ function giveUp(cause: KnotlessError, { spelled }: Repository): KnotlessError {
 /** Brings the mirror along; the write counts whatever becomes of the copy here. */
 async function follow(
   context: WriteContext,
-  { mirror }: Repository,
-  written: { uri: string; cid: string; value: Refs },
-  seen: Manifest,
-  change: Change,
+  mirror: Mirror,
+  manifest: Manifest,
+  received: Received | undefined,
 ): Promise<Manifest> {
-  const manifest = readManifest(written, packedText(written.value, seen, change));
   try {
-    await mirror.advance(manifest, change.received);
+    await mirror.advance(manifest, received);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     context.note(`the copy on this machine could not be brought up to date: ${why}`);
@@ -100,16 +118,29 @@ async function follow(
   return manifest;
 }
 
-/** True when the manifest is one of those writes, or follows one. */
-function landed({ record }: Manifest, ids: readonly string[]): boolean {
-  return ids.includes(record.id) || record.log.some(({ id }) => ids.includes(id));
+/** The id of the write that the manifest is, or follows. */
+function landed({ record }: Manifest, ids: readonly string[]): string | undefined {
+  return ids.find((one) => one === record.id || record.log.some(({ id }) => id === one));
 }
 
-/** Takes back pack records that no manifest came to name; one that stays is an orphan for a sweep. */
-async function forget(context: WriteContext, made: Made): Promise<void> {
-  for (const { rkey } of made.values()) {
+/** Takes back the pushes that tries of the write before the one that landed have put in records. */
+async function forgetOthers(
+  context: WriteContext,
+  logs: ReadonlyMap<string, readonly string[]>,
+  landed: string,
+): Promise<void> {
+  await forget(context, ID.log, [...logs].flatMap(([id, rkeys]) => id === landed ? [] : rkeys));
+}
+
+/** Takes back records that no manifest came to name; one that stays is an orphan for a sweep. */
+async function forget(
+  context: WriteContext,
+  collection: string,
+  rkeys: readonly string[],
+): Promise<void> {
+  for (const rkey of rkeys) {
     try {
-      await context.writer.delete(ID.pack, rkey);
+      await context.writer.delete(collection, rkey);
     } catch (error) {
       if (!(error instanceof KnotlessError)) throw error;
       return;

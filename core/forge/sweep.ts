@@ -39,7 +39,8 @@ export async function sweep(context: WriteContext, repository: Repository): Prom
     const { manifest } = await mirror.latest({ toWrite: true });
     const leftovers = await findLeftovers(context, uri, manifest);
     const deletes = leftovers.slice(0, MOST_DELETES);
-    const { next, refs } = await trim(context, manifest, deletes);
+    const seen = Math.max(manifest.record.generation, (await mirror.state())?.generation ?? 0);
+    const { next, refs } = await trim(context, manifest, deletes, seen + 1);
     if (deletes.length === 0 && refs === 0) return { packs: 0, claims: 0, refs: 0 };
     try {
       const { results } = await context.writer.apply([
@@ -102,6 +103,7 @@ async function trim(
   context: WriteContext,
   { record, refs, cid }: Manifest,
   deletes: readonly Leftover[],
+  generation: number,
 ): Promise<{ next: Refs; refs: number }> {
   const gone = new Set(deletes.map(({ rkey }) => rkey));
   const tombs = record.refs.filter(({ oid }) => oid === undefined).length;
@@ -115,7 +117,7 @@ async function trim(
     ...record,
     ...packed,
     retired: record.retired.filter(({ rkey }) => !gone.has(rkey)),
-    generation: record.generation + 1,
+    generation,
     prev: cid,
     id: context.tid(),
   };
