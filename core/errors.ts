@@ -112,6 +112,15 @@ export class CorruptError extends KnotlessError {
   }
 }
 
+/** This program is older than a server takes. */
+export class OutdatedError extends KnotlessError {
+  override name = "OutdatedError";
+  readonly exit = 10;
+  constructor(message: string, details?: ErrorDetails) {
+    super("outdated", message, details);
+  }
+}
+
 /** The person said no: declined to confirm, or left the text empty. */
 export class CancelledError extends KnotlessError {
   override name = "CancelledError";
@@ -126,7 +135,7 @@ export class CancelledError extends KnotlessError {
  * of writing, invisible ones and tags. Joiners between letters beyond ASCII stay: Persian, Hindi and emoji need them.
  */
 export const unsafe: RegExp =
-  /[\p{Cc}\p{Bidi_Control}\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2028\u2029\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]|(?<![^\p{ASCII}\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?![^\p{ASCII}\u200c\u200d])/gu;
+  /[\p{Cc}\p{Bidi_Control}\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2028\u2029\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|(?<![^\p{ASCII}\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?![^\p{ASCII}\u200c\u200d])/gu;
 
 /** Gives text from elsewhere fit to quote in a message: one line, nothing unsafe, at most 300 characters. */
 export function quote(text: string): string {

@@ -15,7 +15,7 @@ export interface Schema {
 }
 
 /** What a parameter may name beside things of this program. */
-export type Named = "repo" | "account" | "server";
+export type Named = "repo" | "new_repo" | "account" | "server";
 
 /** One parameter, as flags and help need it. */
 export interface ParamFact {

@@ -33,7 +33,7 @@ export const repoName = (what: string) =>
     const why = refuseName(text);
     if (why) throw new UsageError(why);
     return text;
-  }).describe(what);
+  }).meta({ names: "new_repo" }).describe(what);
 
 /** A commit, by anything that names it. */
 export const rev = () =>

@@ -2,38 +2,72 @@ import { Buffer } from "node:buffer";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types";
 import { toJson, toText } from "../core/answer.ts";
 import type { AnyCommand } from "../core/command.ts";
-import { type KnotlessError, RefusedError, unsafe } from "../core/errors.ts";
+import type { Fact } from "../core/facts.ts";
+import { type KnotlessError, RefusedError } from "../core/errors.ts";
+import { cleanResult, legible } from "./clean.ts";
+import type { Filter } from "./filter.ts";
+import { spellHint } from "./hint.ts";
+import { spellWithheld, withhold } from "./lockdown.ts";
+import { isObject } from "./message.ts";
 
 /** More than this no client takes as one answer. */
 const MAX_BYTES = 1_000_000;
 
-/** The text of a tool's answer: the content where the command has one, else its result as JSON; throws when too long. */
-export function answerText(command: AnyCommand, result: unknown): string {
-  const content: string | Uint8Array | undefined = command.content?.(result);
-  const text = content ?? toJson(result);
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= MAX_BYTES) return legible(toText(text));
-  const oversize: KnotlessError | undefined = command.oversize?.(result, bytes);
-  throw oversize ?? new RefusedError(
-    `the answer has ${bytes} bytes, more than the ${MAX_BYTES} that fit: ask for less`,
-  );
+/** A result as it is answered. */
+export interface Answered {
+  /** The content where the command has one, else the result as JSON. */
+  readonly text: string;
+  /** The result behind JSON. */
+  readonly value?: unknown;
+  /** What the answer leaves out, and why. */
+  readonly left?: string;
 }
 
-/** An answer of text blocks. */
-export function answer(...texts: string[]): CallToolResult {
-  return { content: texts.map((text) => ({ type: "text", text })) };
+/** What is answered of a command's result; throws when it is too long. */
+export function answerOf(command: AnyCommand, result: unknown, { lockdown }: Filter): Answered {
+  const withheld = lockdown ? withhold(result) : undefined;
+  const given = withheld === undefined ? result : withheld.result;
+  const left = withheld && spellWithheld(withheld);
+  const content: string | Uint8Array | undefined = command.content?.(given);
+  const value = content === undefined ? cleanResult(given) : undefined;
+  const text = content === undefined ? toJson(value) : legible(toText(content));
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_BYTES) {
+    const oversize: KnotlessError | undefined = command.oversize?.(result, bytes);
+    throw oversize ?? new RefusedError(
+      `the answer has ${bytes} bytes, more than the ${MAX_BYTES} that fit: ask for less`,
+    );
+  }
+  return { text, ...(value !== undefined && { value }), ...(left !== undefined && { left }) };
+}
+
+/** An answer of text blocks, with the value behind the first where a client is to have it as well. */
+export function answer(texts: readonly (string | undefined)[], value?: unknown): CallToolResult {
+  return {
+    content: texts.flatMap((text) => text === undefined ? [] : [{ type: "text", text }]),
+    ...(isObject(value) && { structuredContent: value }),
+  };
 }
 
 /** An answer that says why there is none. */
-export function failure(text: string): CallToolResult {
-  return { ...answer(legible(text)), isError: true };
+export function failure(text: string, error?: KnotlessError): CallToolResult {
+  const value = error && {
+    error: { code: error.code, message: legible(error.message), retryable: error.retryable },
+  };
+  return { ...answer([legible(text)], value), isError: true };
 }
 
-/**
- * Text with nothing in it that hides from a reader or turns its order around. Line ends stay as they are: an edit has
- * to name the bytes that are there.
- */
-export function legible(text: string): string {
-  return text.replace(unsafe, (found) => "\n\r\t".includes(found) ? found : "\uFFFD")
-    .toWellFormed();
+/** The call that goes on where a list was cut; undefined where none was. */
+export function spellMore(
+  { name }: Fact,
+  args: unknown,
+  result: unknown,
+  facts: readonly Fact[],
+): string | undefined {
+  if (!isObject(result) || result["more"] !== true) return undefined;
+  const { cursor } = result;
+  if (typeof cursor !== "string" || !isObject(args)) return undefined;
+  return legible(
+    `there is more: ${spellHint({ command: name, args: { ...args, cursor } }, facts)}`,
+  );
 }

@@ -1,12 +1,15 @@
 import process from "node:process";
 import { KnotlessError } from "../core/errors.ts";
+import type { Fact } from "../core/facts.ts";
 import { version } from "../core/version.ts";
 import type { Methods } from "./connection.ts";
-import { HELP, readFlags } from "./flags.ts";
+import { type Filter, readFilter } from "./filter.ts";
+import { HELP, isSet, readFlags } from "./flags.ts";
 import { Output } from "./pipes.ts";
 import { createMethods } from "./server.ts";
 import { serveStdio } from "./stdio.ts";
 import { PACE } from "./pace.ts";
+import { watchLater } from "./versions.ts";
 import { completeFromHere, openLater } from "./world.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -15,12 +18,12 @@ type Env = Readonly<Record<string, string | undefined>>;
 export async function serve(argv: readonly string[], env: Env): Promise<number> {
   const output = new Output();
   try {
-    const asked = readFlags(argv);
+    const asked = readFlags(argv, env);
     if (asked.to !== "serve") {
       await output.write(asked.to === "help" ? HELP : `knotless-mcp ${version}\n`);
       return 0;
     }
-    const methods = methodsOf(asked.readOnly, env);
+    const methods = methodsOf(await readFilter(asked.wish, loadFacts), env);
     if (asked.port === undefined) return await serveStdio(output, methods);
     const { serveHttp } = await import("./http.ts");
     return await serveHttp(methods, asked.port, say);
@@ -31,27 +34,28 @@ export async function serve(argv: readonly string[], env: Env): Promise<number> 
   }
 }
 
+async function loadFacts(): Promise<readonly Fact[]> {
+  return (await import("../core/facts.gen.ts")).facts;
+}
+
 /** Everything a call needs is loaded by the first one, so that the handshake waits for none of it. */
-function methodsOf(readOnly: boolean, env: Env): Methods {
-  const globals = { as: env.KNOTLESS_ACCOUNT || undefined, offline: isOn(env.KNOTLESS_OFFLINE) };
+function methodsOf(filter: Filter, env: Env): Methods {
+  const offline = isSet(env.KNOTLESS_OFFLINE);
+  const globals = { as: env.KNOTLESS_ACCOUNT || undefined, offline };
   return createMethods({
     version,
-    filter: { readOnly },
+    filter,
     pace: PACE,
     open: openLater(globals, env),
     complete: completeFromHere(globals, env),
-    facts: async () => (await import("../core/facts.gen.ts")).facts,
+    versions: watchLater({ env, version, offline }),
+    facts: loadFacts,
     load: async (name) => await (await import("../core/table.ts")).loadCommand(name),
     report: (error) => {
-      if (!isOn(env.KNOTLESS_DEBUG)) return;
+      if (!isSet(env.KNOTLESS_DEBUG)) return;
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
     },
   });
-}
-
-/** True for a variable that is set to anything but nothing, 0 and false. */
-function isOn(value = ""): boolean {
-  return !["", "0", "false"].includes(value);
 }
 
 /** Tells the person who started it. */

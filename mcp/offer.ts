@@ -1,22 +1,25 @@
 import { KnotlessError } from "../core/errors.ts";
 import type { Fact } from "../core/facts.ts";
 import { nearest } from "../core/text.ts";
-import { answer, answerText, failure, legible } from "./answer.ts";
+import { describeTool, isTool, type ToolFact } from "../core/tools.ts";
+import type { VersionWatch } from "../core/versions.ts";
+import { answer, answerOf, failure, spellMore } from "./answer.ts";
 import { readArguments } from "./arguments.ts";
+import { legible } from "./clean.ts";
 import { complete } from "./completion.ts";
+import { completeWithin } from "./complete_within.ts";
 import type { Exchange } from "./connection.ts";
 import { whyNot } from "./filter.ts";
 import { spellError } from "./hint.ts";
 import { CODE, type Json, ProtocolError } from "./message.ts";
 import { findTemplates, readResource } from "./resources.ts";
 import { run, type Runner } from "./run.ts";
-import { describeTool, isTool, type ToolFact } from "./tools.ts";
 import type { Offer, ServerOptions } from "./options.ts";
 import { claimStdout } from "./stdout.ts";
 import { Works } from "./works.ts";
 
 /** Makes what answers MCP of the command table. */
-export function createOffer({ facts, filter, pace, ...options }: ServerOptions): Offer {
+export function createOffer({ facts, filter, pace, versions, ...options }: ServerOptions): Offer {
   const runner: Runner = {
     open: options.open,
     load(name) {
@@ -30,8 +33,10 @@ export function createOffer({ facts, filter, pace, ...options }: ServerOptions):
     const all = await facts();
     const tools = all.filter(isTool);
     const offered = tools.filter((fact) => whyNot(fact, filter) === undefined);
-    return { facts: all, tools, offered, templates: findTemplates(all) };
+    const templates = findTemplates(offered);
+    return { facts: all, tools, offered, templates, versions };
   });
+  const completeHere = completeWithin(filter, options.complete);
   return {
     "tools/list": once(async () => ({ tools: (await find()).offered.map(describeTool) })),
     "tools/call": async (params, exchange) => callTool(params, exchange, await find(), runner),
@@ -43,7 +48,7 @@ export function createOffer({ facts, filter, pace, ...options }: ServerOptions):
       readResource(params, exchange, await find(), runner),
     async "completion/complete"(params) {
       claimStdout();
-      return complete(params, (await find()).templates, options.complete);
+      return complete(params, (await find()).templates, completeHere);
     },
   };
 }
@@ -58,12 +63,13 @@ interface Found {
   readonly facts: readonly Fact[];
   readonly tools: readonly ToolFact[];
   readonly offered: readonly ToolFact[];
+  readonly versions: VersionWatch;
 }
 
 async function callTool(
   { name, arguments: args = {} }: Json,
   exchange: Exchange,
-  { facts, tools, offered }: Found,
+  { facts, tools, offered, versions }: Found,
   runner: Runner,
 ): Promise<Json> {
   if (typeof name !== "string") {
@@ -71,21 +77,26 @@ async function callTool(
   }
   const fact = tools.find(({ tool }) => tool === name);
   if (fact === undefined) throw noSuchTool(name, offered);
-  const why = whyNot(fact, runner.filter);
+  const { filter } = runner;
+  const why = whyNot(fact, filter);
   if (why !== undefined) return failure(why);
   try {
-    const outcome = await run(fact, readArguments(args, fact.schema), exchange, runner);
+    await versions.check();
+    const read = readArguments(args, fact.schema);
+    const outcome = await run(fact, read, exchange, runner);
     if ("done" in outcome) {
       const { command, result, notes } = outcome.done;
-      return answer(answerText(command, result), ...notes);
+      const { text, value, left } = answerOf(command, result, filter);
+      const beside = [left, spellMore(fact, read, result, facts), await versions.notice()];
+      return answer([text, ...notes, ...beside], filter.structured ? value : undefined);
     }
     const how = outcome.said === undefined ? "" : ` (${legible(outcome.said)})`;
-    return answer(
+    return answer([
       `${name} is still at work${how} and goes on: call it again with the same arguments for its answer`,
-    );
+    ]);
   } catch (error) {
-    if (error instanceof KnotlessError) return failure(spellError(error, facts));
-    throw error;
+    if (!(error instanceof KnotlessError)) throw error;
+    return failure(spellError(error, facts), filter.structured ? error : undefined);
   }
 }
 

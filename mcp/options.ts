@@ -1,4 +1,5 @@
 import type { Fact } from "../core/facts.ts";
+import type { VersionWatch } from "../core/versions.ts";
 import type { Complete } from "./completion.ts";
 import type { Method } from "./connection.ts";
 import type { Pace } from "./pace.ts";
@@ -28,6 +29,7 @@ export interface ServerOptions extends Omit<Runner, "works"> {
   /** Gives the values that begin with a text, from what is on this machine. */
   readonly complete: Complete;
   readonly pace: Pace;
+  readonly versions: VersionWatch;
   /** Takes an error that is a bug. */
   report(error: unknown): void;
 }

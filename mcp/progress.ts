@@ -1,5 +1,5 @@
 import type { Surface } from "../core/open.ts";
-import { legible } from "./answer.ts";
+import { legible } from "./clean.ts";
 import type { Exchange } from "./connection.ts";
 
 /** No more often than this does a client hear how a call goes. */

@@ -1,9 +1,12 @@
 import { Buffer } from "node:buffer";
 import { KnotlessError, NotFoundError, quote } from "../core/errors.ts";
 import type { Fact } from "../core/facts.ts";
-import { answerText, legible } from "./answer.ts";
+import type { VersionWatch } from "../core/versions.ts";
+import { answerOf } from "./answer.ts";
+import { legible } from "./clean.ts";
 import type { Exchange } from "./connection.ts";
 import type { Era } from "./era.ts";
+import type { Filter } from "./filter.ts";
 import { spellError } from "./hint.ts";
 import { CODE, type Json, ProtocolError } from "./message.ts";
 import { type Outcome, run, type Runner } from "./run.ts";
@@ -62,9 +65,10 @@ export function findTemplates(facts: readonly Fact[]): readonly ResourceTemplate
 export async function readResource(
   { uri }: Json,
   exchange: Exchange,
-  { facts, templates }: {
+  { facts, templates, versions }: {
     readonly facts: readonly Fact[];
     readonly templates: readonly ResourceTemplate[];
+    readonly versions: VersionWatch;
   },
   runner: Runner,
 ): Promise<Json> {
@@ -73,8 +77,11 @@ export async function readResource(
     const parts = template.match(uri);
     if (parts === undefined || !areSafe(parts)) continue;
     try {
+      await versions.check();
       const outcome = await runFirst(row.args(parts), (args) => run(fact, args, exchange, runner));
-      if ("done" in outcome) return { contents: [contentOf(uri, row, outcome.done)] };
+      if ("done" in outcome) {
+        return { contents: [contentOf(uri, row, outcome.done, runner.filter)] };
+      }
       const how = outcome.said === undefined ? "" : ` (${legible(outcome.said)})`;
       throw failed(uri, `the read is still at work${how} and goes on: read it again`);
     } catch (error) {
@@ -112,8 +119,13 @@ async function runFirst<T>(tries: readonly Json[], attempt: (args: Json) => Prom
   throw first;
 }
 
-function contentOf(uri: string, { mimeType }: Row, { command, result }: Outcome): Json {
-  const text = answerText(command, result);
+function contentOf(
+  uri: string,
+  { mimeType }: Row,
+  { command, result }: Outcome,
+  filter: Filter,
+): Json {
+  const { text, value } = answerOf(command, result, filter);
   const bytes: Uint8Array | undefined = command.raw?.(result);
   if (bytes !== undefined) {
     return {
@@ -122,8 +134,7 @@ function contentOf(uri: string, { mimeType }: Row, { command, result }: Outcome)
       blob: Buffer.from(bytes).toString("base64"),
     };
   }
-  const isContent = command.content?.(result) !== undefined;
-  return { uri, mimeType: isContent ? mimeType : "application/json", text };
+  return { uri, mimeType: value === undefined ? mimeType : "application/json", text };
 }
 
 function failed(uri: string, why: string): ProtocolError {

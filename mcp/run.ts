@@ -1,7 +1,8 @@
 import type { AnyCommand } from "../core/command.ts";
 import type { Fact } from "../core/facts.ts";
 import type { Open, Surface } from "../core/open.ts";
-import { legible } from "./answer.ts";
+import { legible } from "./clean.ts";
+import { confine } from "./confine.ts";
 import type { Exchange } from "./connection.ts";
 import type { Filter } from "./filter.ts";
 import type { Unfinished, Works } from "./works.ts";
@@ -40,6 +41,7 @@ export function run(
       }
       return openAny(kind);
     };
+    await confine(fact, args, filter, () => open({ ...surface, note: () => {} })("read"));
     const command = await load(fact.name);
     // It loads zod, as the commands do.
     const { call } = await import("../core/command.ts");

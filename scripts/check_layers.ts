@@ -33,14 +33,17 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     "core/errors.ts",
     "core/facts.gen.ts",
     "core/facts.ts",
-    // What completion knows, the same for every surface.
+    // What completion knows and what a name names, the same for every surface.
+    "core/forge/confine.ts",
     "core/forge/known.ts",
+    "core/forge/names.ts",
     "core/open.ts",
     "core/table.ts",
     "core/text.ts",
     "core/tools.ts",
     "core/toolsets.ts",
     "core/version.ts",
+    "core/versions.ts",
   ],
   "remote": [
     "core/child.ts",
@@ -63,6 +66,12 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   "core/tools.ts": ["core/facts.ts"],
   "core/toolsets.ts": ["core/errors.ts", "core/facts.ts", "core/text.ts", "core/tools.ts"],
   "core/mcp_clients.ts": ["core/toolsets.ts"],
+  "core/versions.ts": [
+    "core/atproto/http.ts",
+    "core/errors.ts",
+    "core/files.ts",
+    "core/folders.ts",
+  ],
   "core/table.ts": ["core/command.ts", "core/commands", "core/facts.gen.ts"],
   "core/answer.ts": ["core/command.ts", "core/errors.ts"],
   "core/author.ts": ["core/atproto", "core/files.ts", "core/git_config.ts"],

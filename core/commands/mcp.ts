@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { command } from "../command.ts";
 import { facts } from "../facts.gen.ts";
-import type { RepoName } from "../forge/names.ts";
+import { spellName } from "../forge/names.ts";
 import { clientNames, configFor } from "../mcp_clients.ts";
 import { repo } from "../params.ts";
 import { columns } from "../text.ts";
@@ -55,7 +55,7 @@ const config = command({
       env: machine.env,
       toolCount: facts.filter(isTool).length,
       ...selectionOf(asked),
-      ...(repo && { repo: spell(repo) }),
+      ...(repo && { repo: spellName(repo) }),
       lockdown,
       structured,
     });
@@ -102,12 +102,6 @@ function selectionOf({ toolsets, tools, exclude_tools, read_only }: Asked) {
     ...(exclude_tools && { excludeTools: exclude_tools }),
     readOnly: read_only,
   };
-}
-
-function spell(repo: RepoName): string {
-  return "name" in repo
-    ? `${repo.owner}/${repo.name}`
-    : `at://${repo.owner}/dev.knotless.repo/${repo.rkey}`;
 }
 
 export default [config, tools];

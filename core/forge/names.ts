@@ -48,6 +48,13 @@ export function spellRepo(owner: { handle: string; did: string }, name: string):
   return `${owner.handle === "handle.invalid" ? owner.did : owner.handle}/${name}`;
 }
 
+/** A repository as it was named, fit to name it again. */
+export function spellName(named: RepoName): string {
+  return "name" in named
+    ? `${named.owner}/${named.name}`
+    : `at://${named.owner}/dev.knotless.repo/${named.rkey}`;
+}
+
 /** The error for a repository that is not there. */
 export function noSuchRepository(named: string): NotFoundError {
   return new NotFoundError(`no such repository: ${named}`, { code: "not_found.repo" });

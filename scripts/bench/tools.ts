@@ -1,5 +1,5 @@
 import { facts } from "../../core/facts.gen.ts";
-import { describeTool, isTool } from "../../mcp/tools.ts";
+import { describeTool, isTool } from "../../core/tools.ts";
 import type { Bench } from "./bench.ts";
 
 /** What tools/list costs: bytes on the wire, and bytes that a model reads (name, description and schema). */

@@ -43,10 +43,10 @@ describe("the MCP server", () => {
     assertEquals(drop?.annotations, { ...write, destructiveHint: true, idempotentHint: false });
   });
 
-  it("says what it is in at most 600 characters", () => {
+  it("says what it is in at most 2,000 characters", () => {
     assertEquals(server.getServerVersion(), { name: "knotless", version: "9.9.9" });
     const { length } = server.getInstructions() ?? "";
-    assert(length > 0 && length <= 600, `${length} characters`);
+    assert(length > 0 && length <= 2000, `${length} characters`);
   });
 
   it("answers a result as compact JSON in one text block", async () => {

@@ -1,0 +1,33 @@
+import { unsafe } from "../core/errors.ts";
+
+/** Selectors of a letter's form where there is no letter to form, or one already: text in them shows nowhere. */
+const strayVariation =
+  /(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]|(?<![^\p{ASCII}]|[0-9#*])[\ufe00-\ufe0f]/gu;
+
+/**
+ * Text with nothing in it that hides from a reader or turns its order around: a mark is left in its place, so that what
+ * stood around it does not join. Line ends stay as they are: an edit has to name the bytes that are there.
+ */
+export function legible(text: string): string {
+  return text.replace(unsafe, (found) => "\n\r\t".includes(found) ? found : "\uFFFD")
+    .replace(strayVariation, "\uFFFD").toWellFormed();
+}
+
+/** As pages show it, what follows an open comment is not seen either. */
+const comment = /<!--(?:>|->|.*?(?:--!?>|$))/gs;
+
+/** The keys of text that people write to be shown on a page, where a comment in HTML hides. */
+const PROSE = new Set(["body", "description", "message", "notes", "subject", "summary", "title"]);
+
+/** A result with every text in it legible, and what people wrote without the comments that pages do not show. */
+export function cleanResult(value: unknown, key = ""): unknown {
+  if (typeof value === "string") {
+    const text = legible(value);
+    return PROSE.has(key) ? text.replace(comment, "\uFFFD") : text;
+  }
+  if (Array.isArray(value)) return value.map((item) => cleanResult(item, key));
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [legible(name), cleanResult(item, name)]),
+  );
+}

@@ -1,0 +1,29 @@
+import process from "node:process";
+import type { VersionWatch } from "../core/versions.ts";
+
+/** Watches over versions for a server, loaded by its first call. */
+export function watchLater(
+  { env, version, offline }: {
+    readonly env: Readonly<Record<string, string | undefined>>;
+    readonly version: string;
+    readonly offline: boolean;
+  },
+): VersionWatch {
+  let loaded: Promise<VersionWatch | undefined> | undefined;
+  const load = () =>
+    loaded ??= import("../core/versions.ts").then(({ watchVersions }) =>
+      watchVersions({
+        env,
+        version,
+        offline,
+        platform: process.platform,
+        fetch,
+        now: () => new Date(),
+        unique: String(process.pid),
+      })
+    );
+  return {
+    check: async () => await (await load())?.check(),
+    notice: async () => await (await load())?.notice(),
+  };
+}
