@@ -263,11 +263,13 @@ export class Mirror {
     await sweepPushes(this.path, this.#world.now());
     const waiting = join(this.path, "incoming");
     await mkdir(join(waiting, "objects", "pack"), { recursive: true });
+    // What the state says is held, another process may have brought since this one looked.
+    const held = state ? this.#viewOf(state).objects : this.#objects();
     const { packs, records } = await fetchPacks({
       records: this.#world.records,
       account: this.account,
       path: this.path,
-      held: this.#objects(),
+      held,
       waiting,
       state,
       manifest,
@@ -278,7 +280,7 @@ export class Mirror {
     const arrived = openStore(waiting);
     let verified: Verified;
     try {
-      verified = await verifyArrival(this.path, this.#objects(), arrived, state, manifest);
+      verified = await verifyArrival(this.path, held, arrived, state, manifest);
     } catch (error) {
       // A fold may hold other than what it says it folds.
       const isSkipped = !isWhole && [...packs.values()].includes("");
