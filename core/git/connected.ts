@@ -1,36 +1,68 @@
+import { setImmediate } from "node:timers/promises";
 import { CorruptError } from "../errors.ts";
 import { findModulesFaults } from "./check_modules.ts";
-import { isGitmodules } from "./check_tree.ts";
+import { isGitmodules } from "./check_name.ts";
 import { parseCommit } from "./commit.ts";
-import type { ObjectKind, ObjectReader, Oid } from "./object.ts";
+import type { GitObject, ObjectKind, ObjectReader, Oid } from "./object.ts";
+import { oidBytes } from "./oid.ts";
+import { OidSet } from "./oid_set.ts";
 import { parseTag } from "./tag.ts";
 import { isGitlink } from "./tree.ts";
 import { kindOf, TreeCursor } from "./walk.ts";
 
-/**
- * Refuses, with a CorruptError that names it, an object that the tips lead to and that is missing or of another kind than
- * what leads to it says. Objects of which `have` tells that all they lead to is there are looked at, not into. Gives the
- * oids of the others.
- */
-export function checkConnected(
-  objects: ObjectReader,
-  tips: Iterable<Oid>,
-  { have }: { have(oid: Oid): boolean },
-): ReadonlySet<Oid> {
-  const walk = new Walk(objects, have);
-  for (const tip of tips) walk.add(tip, undefined, undefined);
-  walk.run();
-  return walk.reached;
+/** A set of oids to look in and to go through. */
+export interface Oids extends Iterable<Oid> {
+  readonly size: number;
+  has(oid: Oid): boolean;
 }
 
-const MOST_MODULES = 1 << 20;
+/** How a check of connections goes. */
+export interface ConnectedOptions {
+  /** Tells that an object and all it leads to is there. */
+  have(oid: Oid): boolean;
+  readonly signal?: AbortSignal | undefined;
+}
 
-class Walk {
-  readonly reached = new Set<Oid>();
+/**
+ * Refuses, with a CorruptError that names it, an object that the tips lead to and that is missing or of another kind than
+ * what leads to it says. Objects that are had already are looked at, not into. Gives the oids of the others.
+ */
+export async function checkConnected(
+  objects: ObjectReader,
+  tips: Iterable<Oid>,
+  { have, signal }: ConnectedOptions,
+): Promise<Oids> {
+  const walk = new Walk(objects, have);
+  for (const tip of tips) walk.add(oidBytes(tip), 0, undefined, undefined);
+  let bytes = 0;
+  for (const looked of walk.run()) {
+    bytes += looked;
+    if (bytes < SLICE_BYTES) continue;
+    bytes = 0;
+    await setImmediate();
+    signal?.throwIfAborted();
+  }
+  return walk;
+}
+
+/** Other work gets its turn after so many bytes of commits and trees. */
+const SLICE_BYTES = 1 << 20;
+/** What an object takes to find, in bytes of looking through it. */
+const OBJECT_COST = 512;
+const MOST_MODULES = 1 << 20;
+const KINDS: readonly ObjectKind[] = ["commit", "tree", "blob", "tag"];
+const KIND = 3;
+const REACHED = 4;
+
+class Walk implements Oids {
+  /** How many objects have been reached, those that are had left out. */
+  size = 0;
   readonly #objects: ObjectReader;
   readonly #have: (oid: Oid) => boolean;
-  readonly #kinds = new Map<Oid, ObjectKind>();
-  readonly #pending: Oid[] = [];
+  readonly #seen = new OidSet();
+  /** For each oid seen its kind, with a bit for what is reached. */
+  #notes = new Uint8Array(1024);
+  readonly #pending: number[] = [];
   /** The `.gitmodules` that have been checked. */
   readonly #modules = new Set<Oid>();
 
@@ -39,52 +71,84 @@ class Walk {
     this.#have = have;
   }
 
-  /** Looks at an object and notes it, if it is met first, to be looked into; `from` leads to it as one of this kind. */
-  add(oid: Oid, kind: ObjectKind | undefined, from: Oid | undefined): void {
-    let actual = this.#kinds.get(oid);
-    if (actual === undefined) {
-      actual = this.#objects.info(oid)?.kind;
-      if (actual === undefined) throw missing(oid, from);
-      this.#kinds.set(oid, actual);
-      if (!this.#have(oid)) {
-        this.reached.add(oid);
-        if (actual !== "blob") this.#pending.push(oid);
-      }
-    }
-    if (kind !== undefined && actual !== kind) {
-      throw new CorruptError(`${from} leads to ${oid} as a ${kind}, and it is a ${actual}`, {
-        code: "corrupt.object",
-        facts: { oid, from },
-      });
+  has(oid: Oid): boolean {
+    return ((this.#notes[this.#seen.find(oidBytes(oid), 0)] ?? 0) & REACHED) !== 0;
+  }
+
+  *[Symbol.iterator](): Generator<Oid> {
+    for (let number = 0; number < this.#seen.size; number++) {
+      if (((this.#notes[number] ?? 0) & REACHED) !== 0) yield this.#seen.oid(number);
     }
   }
 
-  run(): void {
-    for (let oid = this.#pending.pop(); oid !== undefined; oid = this.#pending.pop()) {
+  /**
+   * Looks at the object whose oid starts at `at` and notes it, if it is met first, to be looked into; `from` leads to it
+   * as one of this kind.
+   */
+  add(
+    bytes: Uint8Array,
+    at: number,
+    kind: ObjectKind | undefined,
+    from: Oid | undefined,
+  ): void {
+    const before = this.#seen.size;
+    const number = this.#seen.add(bytes, at);
+    if (number === before) this.#meet(number, from);
+    const actual = KINDS[(this.#notes[number] ?? 0) & KIND];
+    if (kind === undefined || actual === kind) return;
+    const oid = this.#seen.oid(number);
+    throw new CorruptError(`${from} leads to ${oid} as a ${kind}, and it is a ${actual}`, {
+      code: "corrupt.object",
+      facts: { oid, from },
+    });
+  }
+
+  /** Goes through what has been noted; gives after each object what it has cost. */
+  *run(): Generator<number> {
+    for (let number = this.#pending.pop(); number !== undefined; number = this.#pending.pop()) {
+      const oid = this.#seen.oid(number);
       const object = this.#objects.read(oid);
       if (object === undefined) throw missing(oid, undefined);
-      if (object.kind === "commit") this.#addCommit(oid, object.bytes);
-      else if (object.kind === "tree") this.#addTree(oid, object.bytes);
-      else if (object.kind === "tag") {
-        const tag = parseTag(object.bytes);
-        this.add(tag.object, tag.kind, oid);
-      }
+      this.#look(oid, object);
+      yield object.bytes.length + OBJECT_COST;
     }
   }
 
-  #addCommit(oid: Oid, bytes: Uint8Array): void {
-    const { tree, parents } = parseCommit(bytes);
-    for (const parent of parents) this.add(parent, "commit", oid);
-    this.add(tree, "tree", oid);
+  #meet(number: number, from: Oid | undefined): void {
+    const oid = this.#seen.oid(number);
+    const kind = this.#objects.info(oid)?.kind;
+    if (kind === undefined) throw missing(oid, from);
+    if (number === this.#notes.length) {
+      const longer = new Uint8Array(number * 2);
+      longer.set(this.#notes);
+      this.#notes = longer;
+    }
+    this.#notes[number] = KINDS.indexOf(kind);
+    if (this.#have(oid)) return;
+    this.#notes[number] |= REACHED;
+    this.size++;
+    if (kind !== "blob") this.#pending.push(number);
+  }
+
+  #look(oid: Oid, { kind, bytes }: GitObject): void {
+    if (kind === "commit") {
+      const { tree, parents } = parseCommit(bytes);
+      for (const parent of parents) this.add(oidBytes(parent), 0, "commit", oid);
+      this.add(oidBytes(tree), 0, "tree", oid);
+    } else if (kind === "tree") {
+      this.#addTree(oid, bytes);
+    } else if (kind === "tag") {
+      const tag = parseTag(bytes);
+      this.add(oidBytes(tag.object), 0, tag.kind, oid);
+    }
   }
 
   #addTree(oid: Oid, bytes: Uint8Array): void {
     const cursor = new TreeCursor(bytes);
     while (cursor.next()) {
       if (isGitlink(cursor.mode)) continue;
-      const entry = cursor.oid();
-      this.add(entry, kindOf(cursor.mode), oid);
-      if (isGitmodules(cursor.name())) this.#checkModules(entry);
+      this.add(bytes, cursor.nameEnd + 1, kindOf(cursor.mode), oid);
+      if (isGitmodules(bytes, cursor.nameStart, cursor.nameEnd)) this.#checkModules(cursor.oid());
     }
   }
 

@@ -146,9 +146,11 @@ export class TreeCursor {
     }
     this.mode = canonicalMode(mode);
     this.nameStart = at + 1;
-    this.nameEnd = bytes.indexOf(0, at + 1);
-    this.#end = this.nameEnd + 1 + OID_BYTES;
-    if (this.nameEnd < 0 || this.#end > bytes.length) {
+    let end = at + 1;
+    while (bytes[end] !== 0 && end < bytes.length) end++;
+    this.nameEnd = end;
+    this.#end = end + 1 + OID_BYTES;
+    if (this.#end > bytes.length) {
       throw new CorruptError("an entry of a tree is cut short");
     }
     return true;

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CorruptError, quote } from "../errors.ts";
 import { isMissing, writeAtomic } from "../files.ts";
-import { checkConnected } from "../git/connected.ts";
+import { checkConnected, type Oids } from "../git/connected.ts";
 import { layered } from "../git/layered.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { OID_BYTES, oidAt, oidBytes } from "../git/oid.ts";
@@ -20,7 +20,7 @@ const FILE = "unverified";
 /** What a check of new objects came to. */
 export interface Verified {
   /** The oids that refs reach, of those that nothing was known of. */
-  readonly reached: ReadonlySet<Oid>;
+  readonly reached: Oids;
   /** The oids that have arrived and that no ref reaches. */
   readonly unreached: ReadonlySet<Oid>;
 }
@@ -51,7 +51,7 @@ export async function verifyArrival(
     }
   }
   const tips = [...refs.values()].map(({ oid }) => oid);
-  const reached = checkConnected(reader, tips, { have: isProven });
+  const reached = await checkConnected(reader, tips, { have: isProven });
   for (const [name, { oid, peeled }] of refs) {
     const known = state?.refs.get(name);
     if (known?.oid === oid && known.peeled === peeled) continue;
@@ -80,14 +80,14 @@ export async function verifyPush(
 ): Promise<Verified> {
   const unverified = await readUnverified(path);
   const have = (oid: Oid) => held.has(oid) && !unverified.has(oid);
-  const reached = checkConnected(layered(held, arrived), tips, { have });
+  const reached = await checkConnected(layered(held, arrived), tips, { have });
   return { reached, unreached: unreachedOf(held, arrived, reached) };
 }
 
 function unreachedOf(
   held: ObjectReader,
   arrived: ObjectStore,
-  reached: ReadonlySet<Oid>,
+  reached: Oids,
 ): ReadonlySet<Oid> {
   const left = new Set<Oid>();
   for (const oid of arrived.oids()) {

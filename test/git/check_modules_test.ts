@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { join } from "node:path";
 import { CorruptError } from "../../core/errors.ts";
@@ -143,7 +143,7 @@ describe("findModulesFaults", () => {
 });
 
 describe("checkConnected", () => {
-  it("refuses a dangerous .gitmodules, however it is spelt, also when the blob was held under another name", () => {
+  it("refuses a dangerous .gitmodules, however it is spelt, also when the blob was held under another name", async () => {
     using temp = tempDir();
     const dir = initRepo(join(temp.path, "repo"));
     const blob = putObject(dir, "blob", file("../../x", ""));
@@ -153,13 +153,13 @@ describe("checkConnected", () => {
       ).trim();
       const commit = git(dir, "commit-tree", "-m", "x", tree);
       const store = openStore(join(dir, ".git"));
-      assertThrows(
+      await assertRejects(
         () => checkConnected(store, [commit], { have: () => false }),
         CorruptError,
         blob,
       );
       const have = (oid: string) => oid === blob;
-      assertThrows(() => checkConnected(store, [commit], { have }), CorruptError, blob);
+      await assertRejects(() => checkConnected(store, [commit], { have }), CorruptError, blob);
     }
   });
 });

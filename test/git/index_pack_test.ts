@@ -160,7 +160,7 @@ describe("indexPack", () => {
       complete: true,
     });
     store.refresh();
-    assertEquals(checkConnected(store, [last], { have: () => false }).has(tip), true);
+    assertEquals((await checkConnected(store, [last], { have: () => false })).has(tip), true);
     git(repo, "update-ref", "refs/heads/main", last);
     git(repo, "fsck", "--strict", "--full");
     assertEquals(both.needs, []);
@@ -386,36 +386,36 @@ describe("indexPack", () => {
 });
 
 describe("checkConnected", () => {
-  it("reaches everything git reaches, but not into submodules", () => {
+  it("reaches everything git reaches, but not into submodules", async () => {
     using temp = tempDir();
     const dir = join(buildOddRepo(join(temp.path, "odd")), ".git");
     const tips = git(dir, "for-each-ref", "--format=%(objectname)").split("\n");
     const listed = git(dir, "rev-list", "--objects", "--all").split("\n").map((line) =>
       line.slice(0, 40)
     );
-    const reached = checkConnected(openStore(dir), tips, { have: () => false });
+    const reached = await checkConnected(openStore(dir), tips, { have: () => false });
     assertEquals([...reached].sort(), [...new Set(listed)].sort());
     const main = git(dir, "rev-parse", "main");
     const parent = git(dir, "rev-parse", "main~1");
-    const older = checkConnected(openStore(dir), [parent], { have: () => false });
-    const newer = checkConnected(openStore(dir), [main], { have: (oid) => older.has(oid) });
+    const older = await checkConnected(openStore(dir), [parent], { have: () => false });
+    const newer = await checkConnected(openStore(dir), [main], { have: (oid) => older.has(oid) });
     assertEquals(newer.has(main), true);
     assertEquals([...newer].filter((oid) => older.has(oid)), []);
   });
 
-  it("names an object that is missing and what leads to it, whichever it is", () => {
+  it("names an object that is missing and what leads to it, whichever it is", async () => {
     using temp = tempDir();
     const dir = join(buildOddRepo(join(temp.path, "odd")), ".git");
     const tips = git(dir, "for-each-ref", "--format=%(objectname)").split("\n");
     const store = openStore(dir);
-    for (const gone of checkConnected(store, tips, { have: () => false })) {
+    for (const gone of await checkConnected(store, tips, { have: () => false })) {
       const without: ObjectReader = {
         has: (oid) => oid !== gone && store.has(oid),
         read: (oid) => oid === gone ? undefined : store.read(oid),
         info: (oid) => oid === gone ? undefined : store.info(oid),
         find: () => [],
       };
-      const error = assertThrows(
+      const error = await assertRejects(
         () => checkConnected(without, tips, { have: () => false }),
         CorruptError,
         gone,
@@ -424,7 +424,7 @@ describe("checkConnected", () => {
     }
   });
 
-  it("refuses an object of another kind than what leads to it says, a held one too", () => {
+  it("refuses an object of another kind than what leads to it says, a held one too", async () => {
     using temp = tempDir();
     const dir = initRepo(join(temp.path, "bad"));
     commitFiles(dir, "one", { "a/b": "text\n" });
@@ -442,7 +442,7 @@ describe("checkConnected", () => {
       const run = tryGit(dir, bytes, "hash-object", "-t", kind, "-w", "--stdin", "--literally");
       const oid = new TextDecoder().decode(run.out).trim();
       for (const have of [() => false, (asked: Oid) => asked !== oid]) {
-        assertThrows(
+        await assertRejects(
           () => checkConnected(openStore(join(dir, ".git")), [oid], { have }),
           CorruptError,
           " as a ",
