@@ -88,7 +88,12 @@ export async function push(pushing: Push, requests: readonly Request[]): Promise
 
 function isOvertaken(error: unknown): boolean {
   return error instanceof KnotlessError &&
-    ["conflict.branch_moved", "conflict.ref_names", "refused.current_branch"].includes(error.code);
+    [
+      "conflict.branch_moved",
+      "conflict.compacted",
+      "conflict.ref_names",
+      "refused.current_branch",
+    ].includes(error.code);
 }
 
 async function plan(

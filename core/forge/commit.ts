@@ -9,7 +9,7 @@ import { checkShortName } from "../git/refname.ts";
 import { resolveCommit } from "../git/rev.ts";
 import type { Change } from "../git/tree_build.ts";
 import { writePack } from "../git/write_pack.ts";
-import { MovedError, shortRef } from "./moved.ts";
+import { isOvertaken, shortRef } from "./moved.ts";
 import type { RepoName } from "./names.ts";
 import { publish } from "./publish.ts";
 import { pathBytes } from "./reading.ts";
@@ -44,23 +44,23 @@ export async function commitChanges(
   const changes = asked.map(readChange);
   if (branch !== undefined) checkShortName("branch", branch);
   let writing = await openWriting(context, named);
-  let seen: Oid | undefined;
+  let seen: { readonly oid: Oid | undefined } | undefined;
   for (let attempt = 1;; attempt++) {
     const { repository, manifest, reading } = writing;
     const ref = branch === undefined ? manifest.record.head : `refs/heads/${branch}`;
     const tip = tipOf(writing, ref);
-    seen ??= base === undefined ? tip : baseOf(writing, base, tip, ref);
-    if (tip !== undefined && seen !== undefined) checkUnmoved(reading.objects, seen, tip, changes);
+    seen ??= { oid: base === undefined ? tip : baseOf(writing, base, tip, ref) };
+    if (tip !== undefined) checkUnmoved(reading.objects, seen.oid, tip, changes);
     const built = build(context, writing, { tip, changes, message });
     const received = await repository.mirror.receive(packOf(writing, built), [built.commit]);
     const firstHead = tip === undefined ? ref : undefined;
     try {
       const updates = [{ ref, old: tip, new: built.commit }];
       await publish(context, repository, manifest, { updates, firstHead, received });
-      const moved = seen !== tip && changes.some((change) => "edits" in change);
+      const moved = seen.oid !== tip && changes.some((change) => "edits" in change);
       return { branch: shortRef(ref), commit: built.commit, ...(moved && { moved: true }) };
     } catch (error) {
-      if (!(error instanceof MovedError) || attempt === TRIES) throw error;
+      if (!isOvertaken(error) || attempt === TRIES) throw error;
       writing = await openNewest(repository);
     }
   }

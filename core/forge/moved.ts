@@ -31,6 +31,12 @@ export class MovedError extends ConflictError {
   }
 }
 
+/** True for the error of a write that another came before, so that it must be made anew. */
+export function isOvertaken(error: unknown): boolean {
+  return error instanceof MovedError ||
+    error instanceof ConflictError && error.code === "conflict.compacted";
+}
+
 /** A ref's name as people say it: `main` for refs/heads/main. */
 export function shortRef(ref: string): string {
   return ref.replace(/^refs\/(heads|tags)\//, "");

@@ -1,11 +1,12 @@
 import type { WriteContext } from "../context.ts";
-import { ConflictError, NotFoundError } from "../errors.ts";
+import { ConflictError, NotFoundError, RefusedError } from "../errors.ts";
 import { utf8 } from "../git/bytes.ts";
 import type { Oid } from "../git/object.ts";
 import { checkShortName } from "../git/refname.ts";
 import { formatTag } from "../git/tag.ts";
 import { writePack } from "../git/write_pack.ts";
 import { hashObject } from "../git/hash.ts";
+import { isReached, withUnreached } from "./bring.ts";
 import { applyUpdates, refuseCurrent } from "./moved.ts";
 import type { RepoName } from "./names.ts";
 import { publish } from "./publish.ts";
@@ -52,7 +53,8 @@ export async function createBranch(
   { name, rev }: { name: string; rev?: string | undefined },
 ) {
   checkShortName("branch", name);
-  const { repository, manifest, reading } = await openWriting(context, named);
+  const writing = await openWriting(context, named);
+  const { repository, manifest, reading } = writing;
   const { commit } = commitAt(reading, rev);
   const ref = `refs/heads/${name}`;
   const old = manifest.refs.get(ref)?.oid;
@@ -61,7 +63,9 @@ export async function createBranch(
       code: "conflict.exists",
     });
   }
-  await publish(context, repository, manifest, { updates: [{ ref, new: commit }] });
+  await withUnreached(context, writing, commit, async (received) => {
+    await publish(context, repository, manifest, { updates: [{ ref, new: commit }], received });
+  });
   return { branch: name, commit };
 }
 
@@ -112,7 +116,8 @@ export async function createTag(
   },
 ) {
   checkShortName("tag", name);
-  const { repository, manifest, reading } = await openWriting(context, named);
+  const writing = await openWriting(context, named);
+  const { repository, manifest, reading } = writing;
   const { commit } = commitAt(reading, rev);
   const ref = `refs/tags/${name}`;
   const old = manifest.refs.get(ref)?.oid;
@@ -123,8 +128,19 @@ export async function createTag(
     });
   }
   if (message === undefined) {
-    await publish(context, repository, manifest, { updates: [{ ref, new: commit }] });
+    await withUnreached(context, writing, commit, async (received) => {
+      await publish(context, repository, manifest, { updates: [{ ref, new: commit }], received });
+    });
     return { tag: name, sha: commit, commit };
+  }
+  if (!isReached(writing, commit)) {
+    throw new RefusedError(`no branch or tag leads to ${commit}`, {
+      code: "refused.unreached",
+      hint: {
+        command: "branch create",
+        args: { repo: repository.spelled, name: commit.slice(0, 7), rev: commit },
+      },
+    });
   }
   const bytes = formatTag({
     object: commit,

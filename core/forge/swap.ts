@@ -1,8 +1,11 @@
 import { ID, type Refs } from "../atproto/lexicons.gen.ts";
 import type { WriteContext } from "../context.ts";
-import { ConflictError, KnotlessError, RemoteError } from "../errors.ts";
+import { ConflictError, KnotlessError, quote, RemoteError } from "../errors.ts";
+import { isAncestor } from "../git/ancestry.ts";
+import { readCommits } from "../git/history.ts";
+import type { ObjectReader } from "../git/object.ts";
 import { type Manifest, readManifest } from "../mirror/manifest.ts";
-import type { Mirror, Received } from "../mirror/mirror.ts";
+import type { Latest, Mirror, Received } from "../mirror/mirror.ts";
 import { type Change, nextManifest, packedText } from "./next_manifest.ts";
 import type { Made } from "./place_pack.ts";
 import type { Repository } from "./repository.ts";
@@ -46,7 +49,7 @@ export async function swapManifest(
       }
       if (failed.code !== "conflict.swap" && failed.code !== "remote.doubt") throw failed;
       doubtful ||= failed.code === "remote.doubt";
-      const now = await look(mirror, failed);
+      const { manifest: now, view: { objects } } = await look(mirror, failed);
       const done = landed(now, [...logs.keys()]);
       if (done !== undefined) {
         await forgetOthers(context, logs, done);
@@ -54,6 +57,7 @@ export async function swapManifest(
         return now;
       }
       if (attempt === TRIES) throw giveUp(failed, repository);
+      if (change.arrange === undefined) refuseDropped(manifest, now, repository, objects);
       seen = now;
       await pause(context, attempt);
     } catch (error) {
@@ -85,11 +89,36 @@ async function put(
 }
 
 /** The manifest as it is now; when even that cannot be asked, the doubt is what there is to tell. */
-async function look(mirror: Mirror, failed: KnotlessError): Promise<Manifest> {
+async function look(mirror: Mirror, failed: KnotlessError): Promise<Latest> {
   try {
-    return (await mirror.latest({ toWrite: true })).manifest;
+    return await mirror.latest({ toWrite: true });
   } catch (error) {
     throw error instanceof RemoteError && failed.code === "remote.doubt" ? failed : error;
+  }
+}
+
+/**
+ * Refuses to go on when packs were folded and what a ref led to is led to no more: the write may lean on what the fold
+ * has left out.
+ */
+function refuseDropped(
+  { record, refs }: Manifest,
+  now: Manifest,
+  { spelled }: Repository,
+  objects: ObjectReader,
+): void {
+  if (record.packs.every(({ rkey }, index) => now.record.packs[index]?.rkey === rkey)) return;
+  const commits = readCommits(objects);
+  const targets = new Set([...now.refs.values()].map(({ oid }) => oid));
+  for (const [name, { oid }] of refs) {
+    const next = now.refs.get(name)?.oid;
+    if (targets.has(oid)) continue;
+    const isCommit = next !== undefined && name.startsWith("refs/heads/");
+    if (isCommit && isAncestor(commits, oid, next)) continue;
+    throw new ConflictError(`${spelled} was compacted meanwhile, without ${quote(name)}`, {
+      code: "conflict.compacted",
+      hint: "try again",
+    });
   }
 }
 

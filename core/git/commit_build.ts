@@ -46,15 +46,18 @@ export function finishMessage(message: string): Uint8Array {
   return utf8(`${text}\n`);
 }
 
-/** Refuses, with a ConflictError, to overwrite or delete a file that is not at `tip` as it was at `base`; edits are made where they fit. */
+/**
+ * Refuses, with a ConflictError, to overwrite or delete a file that is not at `tip` as it was at `base`, before the first
+ * commit when that is undefined; edits are made where they fit.
+ */
 export function checkUnmoved(
   objects: ObjectReader,
-  base: Oid,
+  base: Oid | undefined,
   tip: Oid,
   changes: readonly Change[],
 ): void {
   if (base === tip) return;
-  const baseTree = treeOf(objects, base);
+  const baseTree = base === undefined ? EMPTY_TREE : treeOf(objects, base);
   const tipTree = treeOf(objects, tip);
   for (const change of changes) {
     if ("edits" in change) continue;
@@ -62,9 +65,8 @@ export function checkUnmoved(
     const is = findEntry(objects, tipTree, change.path);
     if (was?.oid === is?.oid && was?.mode === is?.mode) continue;
     const path = quotePath(change.path);
-    throw new ConflictError(`${path} changed between ${base} and ${tip}`, {
-      facts: { path, base, tip },
-    });
+    const said = base === undefined ? "was made meanwhile in" : `changed between ${base} and`;
+    throw new ConflictError(`${path} ${said} ${tip}`, { facts: { path, base, tip } });
   }
 }
 

@@ -147,7 +147,7 @@ export class Mirror {
   async packPaths(listed: Refs["packs"]): Promise<string[]> {
     const state = await this.state();
     return listed.map(({ cid, rkey }) => {
-      const name = state?.packs.get(state.records.get(cid) ?? "");
+      const name = packName(state, cid);
       if (!name) throw new CorruptError(`the pack ${rkey} of ${this.uri} is not on this machine`);
       return join(packsOf(this.path), name);
     });
@@ -244,7 +244,7 @@ export class Mirror {
   ): Promise<View> {
     const state = await this.state();
     const { generation } = manifest.record;
-    const isThere = !isWhole || ![...state?.packs.values() ?? []].includes("");
+    const isThere = !isWhole || manifest.record.packs.every(({ cid }) => packName(state, cid));
     if (state && state.cid === manifest.cid && isThere) {
       const checked = { ...state, checkedAt: this.#world.now().getTime() };
       await writeState(this.path, checked, this.#world.unique());
@@ -361,6 +361,11 @@ export class Mirror {
   async #locked<T>(work: () => Promise<T>): Promise<T> {
     return await withLock(`${this.path}.lock`, this.#world.signal, work);
   }
+}
+
+/** The git pack made of the pack whose record has the CID; empty when what it folds is held in its place. */
+function packName(state: State | undefined, cid: string): string | undefined {
+  return state?.packs.get(state.records.get(cid) ?? "");
 }
 
 /** An age in the largest unit that tells it. */

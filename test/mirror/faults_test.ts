@@ -10,7 +10,7 @@ import { archiveRepository, renameRepository } from "../../core/forge/settings.t
 import { tryGit } from "../support/git.ts";
 import { type Machine, openMachine } from "../support/machine.ts";
 import { type Network, openNetwork } from "../support/network.ts";
-import { type Json, openOwner, type Owner } from "../support/owner.ts";
+import { type Json, noise, openOwner, type Owner } from "../support/owner.ts";
 import { type Fault, type Match, type NetworkProxies, proxyNetwork } from "../support/proxy.ts";
 
 const PUT = "com.atproto.repo.putRecord";
@@ -87,14 +87,6 @@ describe("a network that fails", () => {
     const { status, err } = tryGit(path, undefined, "fsck", "--full", "--strict");
     assertEquals(status, 0, err);
   }
-
-  const noise = (size: number) => {
-    const bytes = new Uint8Array(size);
-    for (let at = 0; at < size; at += 65_536) {
-      crypto.getRandomValues(bytes.subarray(at, Math.min(size, at + 65_536)));
-    }
-    return bytes;
-  };
 
   describe("while a manifest is put", () => {
     beforeEach(freshRepository);

@@ -165,6 +165,14 @@ export function tailEntry(pack: Uint8Array, fields: Json = {}): Json {
   };
 }
 
+/** Bytes that do not compress and are like no others. */
+export function noise(size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  // No more than this is given at once.
+  for (let at = 0; at < size; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536));
+  return bytes;
+}
+
 export function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }

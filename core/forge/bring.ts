@@ -1,0 +1,46 @@
+import type { WriteContext } from "../context.ts";
+import { log, readCommits } from "../git/history.ts";
+import type { Oid } from "../git/object.ts";
+import { repack } from "../git/repack.ts";
+import { openStore } from "../git/store.ts";
+import type { Received } from "../mirror/mirror.ts";
+import { withPackFile } from "./pack_file.ts";
+import type { Writing } from "./refs.ts";
+
+/**
+ * Runs `work` with a pack of what a commit leads to and no pack of the manifest holds; with none when a ref reaches the
+ * commit. What no ref reaches may be in this machine's copy alone: packs are folded without it.
+ */
+export async function withUnreached<T>(
+  context: WriteContext,
+  writing: Writing,
+  commit: Oid,
+  work: (received: Received | undefined) => Promise<T>,
+): Promise<T> {
+  if (isReached(writing, commit)) return await work(undefined);
+  const { mirror } = writing.repository;
+  const { manifest: { record } } = await mirror.latest({ isWhole: true, toWrite: true });
+  const held = await mirror.packPaths(record.packs);
+  return await withPackFile(context, mirror, async (file) => {
+    const store = openStore(mirror.path);
+    let objects: number;
+    try {
+      ({ objects } = await repack(store, [commit], file, { ...context, except: held }));
+    } finally {
+      store.close();
+    }
+    return await work(objects === 0 ? undefined : await mirror.receive(file, [commit]));
+  });
+}
+
+/** True when one of the manifest's refs leads to the commit. */
+export function isReached({ manifest, reading: { objects } }: Writing, commit: Oid): boolean {
+  const targets = [...manifest.refs.values()];
+  if (targets.some(({ oid, peeled }) => oid === commit || peeled === commit)) return true;
+  const tips = targets.map(({ oid, peeled }) => peeled ?? oid)
+    .filter((oid) => objects.info(oid)?.kind === "commit");
+  for (const oid of log({ commits: readCommits(objects), tips: [...new Set(tips)] })) {
+    if (oid === commit) return true;
+  }
+  return false;
+}
