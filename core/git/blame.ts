@@ -48,6 +48,20 @@ export function* blame(graph: CommitGraph, asked: BlameStart): Generator<void, B
   return search.runs();
 }
 
+/** The commit, in the history of one, that its version of a file is sure to be the same as: where it changed, if that is indexed. */
+export function unchangedSince(graph: CommitGraph, commit: Oid, path: Uint8Array): Oid {
+  return graph.oid(follow(graph, graph.number(commit), graph.marks(latin1(path))));
+}
+
+/** Goes on to where the file changed, along first parents that have it just so. */
+function follow(graph: CommitGraph, number: number, markOf: (number: number) => number): number {
+  for (let at = number;;) {
+    const next = markOf(at) === UNCHANGED ? graph.parent(at) : NO_PARENT;
+    if (next === NO_PARENT) return at;
+    at = next;
+  }
+}
+
 class Search {
   readonly #graph: CommitGraph;
   readonly #allowance: Allowance;
@@ -103,15 +117,10 @@ class Search {
     }
   }
 
-  /** Goes on to where the file changed, along first parents that have it just so. */
   #unchangedSince(number: number, path: string): number {
     let markOf = this.#marks.get(path);
     if (markOf === undefined) this.#marks.set(path, markOf = this.#graph.marks(path));
-    for (let at = number;;) {
-      const next = markOf(at) === UNCHANGED ? this.#graph.parent(at) : NO_PARENT;
-      if (next === NO_PARENT) return at;
-      at = next;
-    }
+    return follow(this.#graph, number, markOf);
   }
 
   #pass(origin: Origin): void {

@@ -63,6 +63,11 @@ export class CommitGraph implements CommitSource {
     return this.#added;
   }
 
+  /** Whether a commit has a number. */
+  has(oid: Oid): boolean {
+    return this.#numbers.has(oid) || this.#row(oid) !== undefined;
+  }
+
   /** The number of a commit; it need not be one that is held. */
   number(oid: Oid): number {
     return this.#numbers.get(oid) ?? this.#row(oid) ?? this.#add(oid);

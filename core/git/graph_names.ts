@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { concat } from "./bytes.ts";
 
 /** The most bytes of paths a graph names; the lists of commits that would need more are left to the trees. */
 const MAX_BYTES = 64 << 20;
@@ -49,8 +50,8 @@ export class PathNames {
   /** All of them, as they are stored. */
   bytes(): Uint8Array {
     if (this.#added.length === 0) return this.#stored;
-    const start = this.#stored.length === 0 ? Buffer.of(0) : this.#stored;
-    return Buffer.concat([start, Buffer.from(`${this.#added.join("\0")}\0`, "latin1")]);
+    const start = this.#stored.length === 0 ? Uint8Array.of(0) : this.#stored;
+    return concat([start, Buffer.from(`${this.#added.join("\0")}\0`, "latin1")]);
   }
 
   #read(): string {

@@ -67,11 +67,12 @@ class Pairs {
   /** Gives the lists of an index with the new blobs at the end of each. */
   appendTo(columns: TrigramColumns): { starts: Uint32Array; lists: Uint8Array } {
     const { places, sorted } = this.#sort();
+    const { starts: oldStarts, lists: oldLists } = columns;
     const starts = new Uint32Array(BUCKETS + 1);
-    const lists = new Uint8Array(columns.lists.length + this.#length * 5);
+    const lists = new Uint8Array(oldLists.length + this.#length * 5);
     let length = 0;
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
-      const before = columns.lists.subarray(columns.starts[bucket], columns.starts[bucket + 1]);
+      const before = oldLists.subarray(oldStarts[bucket], oldStarts[bucket + 1]);
       starts[bucket] = length;
       lists.set(before, length);
       length += before.length;

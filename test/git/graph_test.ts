@@ -49,7 +49,7 @@ describe("the commit graph", () => {
 
   beforeAll(async () => {
     dir = await Deno.makeTempDir();
-    await makeHistory(dir, 11, commitCount);
+    await makeHistory(dir, 9, commitCount);
     objects = await loadObjects(dir);
     [tip = ""] = await gitLines(dir, ["rev-parse", "main"]);
     tips = await gitLines(dir, ["for-each-ref", "--format=%(objectname)"]);

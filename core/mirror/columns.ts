@@ -1,0 +1,128 @@
+import { mkdtemp, open, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { PositionedFile } from "../git/file.ts";
+
+/** The arrays an index file can hold. */
+export type Column = Uint8Array | Uint32Array | Int32Array | Float64Array;
+
+/** What tells one kind of index file from another, and one layout of it from the next. */
+export interface Format {
+  readonly version: number;
+  readonly columns: number;
+}
+
+const MARK = 0x6b6e6f74;
+/** The head has this many numbers: mark, version, count, the file's size, and the bytes of each column. */
+const HEAD = 16;
+const FIXED = 4;
+
+/**
+ * An index file: one MessagePack array of typed arrays, the first of them its head. As the size of all that comes before
+ * an array follows from the head, a column is read by position, the others not at all.
+ */
+export class ColumnFile {
+  readonly count: number;
+  readonly #file: PositionedFile;
+  readonly #places: { at: number; length: number }[] = [];
+
+  private constructor(file: PositionedFile, { version, columns }: Format) {
+    this.#file = file;
+    const at = 1 + prefix(HEAD * 8);
+    const head = new Float64Array(file.read(at, HEAD * 8).buffer);
+    const [mark, itsVersion, count = 0, size] = head;
+    let next = at + HEAD * 8;
+    for (const length of head.subarray(FIXED, FIXED + columns)) {
+      next += prefix(length);
+      this.#places.push({ at: next, length });
+      next += length;
+    }
+    if (mark !== MARK || itsVersion !== version || size !== file.size || next !== size) {
+      throw new RangeError("not an index file of this version");
+    }
+    this.count = count;
+  }
+
+  /** Opens an index file; undefined when there is none, or it is another version's or cut short. */
+  static open(path: string, format: Format): ColumnFile | undefined {
+    let file: PositionedFile | undefined;
+    try {
+      file = new PositionedFile(path);
+      return new ColumnFile(file, format);
+    } catch {
+      file?.close();
+      return undefined;
+    }
+  }
+
+  /** The bytes that a column takes. */
+  size(column: number): number {
+    return this.#places[column]?.length ?? 0;
+  }
+
+  bytes(column: number): Uint8Array {
+    const { at, length } = this.#places[column] ?? { at: 0, length: 0 };
+    return this.#file.read(at, length);
+  }
+
+  signed(column: number): Int32Array {
+    return new Int32Array(this.bytes(column).buffer);
+  }
+
+  unsigned(column: number): Uint32Array {
+    return new Uint32Array(this.bytes(column).buffer);
+  }
+
+  floats(column: number): Float64Array {
+    return new Float64Array(this.bytes(column).buffer);
+  }
+
+  /** Reads some bytes of a column and nothing else. */
+  part(column: number, from: number, to: number): Uint8Array {
+    const { at, length } = this.#places[column] ?? { at: 0, length: 0 };
+    const end = Math.min(to, length);
+    return from < end ? this.#file.view(at + from, end - from).slice() : new Uint8Array();
+  }
+
+  /** Closes the file. */
+  close(): void {
+    this.#file.close();
+  }
+}
+
+/** Puts an index file in place; a reader has the old one or the new one. */
+export async function writeColumns(
+  path: string,
+  { version, columns: most }: Format,
+  count: number,
+  columns: readonly Column[],
+): Promise<void> {
+  if (columns.length !== most) throw new RangeError(`${columns.length} columns, not ${most}`);
+  // Reading needs nothing of it, so only what writes pays for loading it.
+  const { Packr } = await import("msgpackr");
+  const head = new Float64Array(HEAD);
+  const sizes = columns.map(({ byteLength }) => byteLength);
+  const start = 1 + prefix(HEAD * 8) + HEAD * 8;
+  const size = sizes.reduce((sum, length) => sum + prefix(length) + length, start);
+  head.set([MARK, version, count, size, ...sizes]);
+  const packed = new Packr({ moreTypes: true }).pack([head, ...columns]);
+  if (packed.length !== size) throw new RangeError("an index file is not laid out as it is read");
+  const folder = await mkdtemp(join(dirname(path), "index-"));
+  try {
+    const temporary = join(folder, "columns");
+    const file = await open(temporary, "w");
+    try {
+      await file.writeFile(packed);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The bytes before an array's own: of an extension whose length, with the array's type, is one more. */
+function prefix(length: number): number {
+  return length + 1 < 0x100 ? 4 : length + 1 < 0x10000 ? 5 : 7;
+}

@@ -1,0 +1,224 @@
+import { setImmediate } from "node:timers/promises";
+import { CorruptError } from "../errors.ts";
+import type { BlameRun } from "../git/blame.ts";
+import { CommitGraph } from "../git/graph.ts";
+import type { GraphColumns } from "../git/graph_columns.ts";
+import { compactGraph } from "../git/graph_compact.ts";
+import { growGraph } from "../git/graph_grow.ts";
+import type { ObjectReader, Oid } from "../git/object.ts";
+import { listFiles, readText, type SearchedFile } from "../git/search_tree.ts";
+import { NO_TRIGRAMS, TrigramIndex } from "../git/trigram.ts";
+import { extendTrigrams, type IndexedBlob } from "../git/trigram_build.ts";
+import { Answers } from "./answers.ts";
+import { type OpenGraph, openGraph, saveGraph } from "./graph_file.ts";
+import type { RefTarget } from "./manifest.ts";
+import { type OpenTrigrams, openTrigrams, saveTrigrams } from "./trigram_file.ts";
+
+/** How many commits one answer indexes beside itself. */
+const COMMITS_A_TIME = 1000;
+/** Fewer new commits than this are listed again by the next process rather than written. */
+const COMMITS_WORTH_WRITING = 32;
+/** A growing graph is written each time it has so many more, which also keeps what is in memory small. */
+const COMMITS_A_WRITE = 1 << 14;
+/** The bytes of text one answer indexes beside itself. */
+const TEXT_A_TIME = 4 << 20;
+/** Fewer files than this, with less text, are read at each search instead. */
+const FILES_WORTH_WRITING = 200;
+const TEXT_WORTH_WRITING = 1 << 20;
+const ANSWER_BYTES = 8 << 20;
+const LISTS = 2;
+
+/** What the indexes follow of a mirror: which refs it has now, by full name, and under which CID. */
+export interface Indexed {
+  readonly refs: ReadonlyMap<string, RefTarget>;
+  readonly cid: string;
+}
+
+/**
+ * The indexes beside a mirror: a commit graph with changed paths, and which blobs hold which three bytes. Neither is ever
+ * needed for a right answer. They grow a step at a time, so that a large repository's first answers need not wait.
+ */
+export class Indexes {
+  /** Who changed the lines of a file, by commit and path. */
+  readonly blames: Answers<readonly BlameRun[]> = new Answers(ANSWER_BYTES);
+  readonly #path: string;
+  readonly #objects: ObjectReader;
+  readonly #files = new Map<Oid, readonly SearchedFile[]>();
+  #graph: CommitGraph | undefined;
+  #graphFile: OpenGraph | undefined;
+  #growth: { readonly cid: string; readonly steps: Generator<void> } | undefined;
+  #wholeAt: string | undefined;
+  #trigrams: TrigramIndex | undefined;
+  #trigramFile: OpenTrigrams | undefined;
+  /** One step at a time. */
+  #work: Promise<unknown> = Promise.resolve();
+
+  /** Opens the indexes in the folder of the mirror at `path`. */
+  constructor(path: string, objects: ObjectReader) {
+    this.#path = path;
+    this.#objects = objects;
+  }
+
+  /** The commit graph as far as it has come. */
+  get graph(): CommitGraph {
+    if (this.#graph === undefined) {
+      this.#graphFile = openGraph(this.#path);
+      this.#graph = new CommitGraph(this.#objects, this.#graphFile);
+    }
+    return this.#graph;
+  }
+
+  /** The search index as far as it has come. */
+  get trigrams(): TrigramIndex {
+    if (this.#trigrams === undefined) {
+      this.#trigramFile = openTrigrams(this.#path);
+      this.#trigrams = new TrigramIndex(this.#trigramFile ?? NO_TRIGRAMS);
+    }
+    return this.#trigrams;
+  }
+
+  /** The files of a tree that may be searched; the last lists are kept. */
+  files(tree: Oid): readonly SearchedFile[] {
+    const files = this.#files.get(tree) ?? listFiles(this.#objects, tree);
+    this.#files.delete(tree);
+    this.#files.set(tree, files);
+    for (const oldest of this.#files.keys()) {
+      if (this.#files.size <= LISTS) break;
+      this.#files.delete(oldest);
+    }
+    return files;
+  }
+
+  /** Takes the graph a step further towards all that the refs reach, and keeps it; true when it is there. */
+  async growGraph(indexed: Indexed): Promise<boolean> {
+    return await this.#inTurn(() => this.#growGraph(indexed, COMMITS_A_TIME, COMMITS_A_TIME));
+  }
+
+  /** Takes the search index a step further towards all texts of a tree, and keeps it; true when it is there. */
+  async growTrigrams(tree: Oid): Promise<boolean> {
+    return await this.#inTurn(() => this.#growTrigrams(tree));
+  }
+
+  /** Makes both whole, giving way to other work after each small step. */
+  async build(indexed: Indexed, tree: Oid | undefined, signal: AbortSignal): Promise<void> {
+    const steps = [
+      () => this.#growGraph(indexed, 50, COMMITS_A_WRITE),
+      ...(tree === undefined ? [] : [() => this.#growTrigrams(tree)]),
+    ];
+    for (const step of steps) {
+      for (let isWhole = false; !isWhole;) {
+        await setImmediate();
+        signal.throwIfAborted();
+        isWhole = await this.#inTurn(step);
+      }
+    }
+  }
+
+  async #growGraph({ refs, cid }: Indexed, most: number, aWrite: number): Promise<boolean> {
+    if (this.#wholeAt === cid) return true;
+    if (this.#growth?.cid !== cid) {
+      // Only what is put together knows where an unfinished growth stopped.
+      if (this.graph.listed > 0) this.#compact();
+      this.#growth = { cid, steps: growGraph(this.graph, this.#tips(refs)) };
+    }
+    const isWhole = advance(this.#growth.steps, most);
+    const { listed } = this.graph;
+    if (listed >= (isWhole ? COMMITS_WORTH_WRITING : aWrite)) {
+      await this.#keep(() => saveGraph(this.#path, this.#compact()));
+    }
+    if (isWhole) {
+      this.#growth = undefined;
+      this.#wholeAt = cid;
+    }
+    return isWhole;
+  }
+
+  #compact(): GraphColumns {
+    const columns = compactGraph(this.graph);
+    this.#graph = new CommitGraph(this.#objects, columns);
+    this.#growth = undefined;
+    this.#graphFile?.[Symbol.dispose]();
+    this.#graphFile = undefined;
+    return columns;
+  }
+
+  /** The commits that refs name, without what is no commit. */
+  #tips(refs: Indexed["refs"]): Oid[] {
+    const tips = [...refs.values()].map(({ oid, peeled }) => peeled ?? oid);
+    return tips.filter((oid) => this.graph.has(oid) || this.#objects.info(oid)?.kind === "commit");
+  }
+
+  async #growTrigrams(tree: Oid): Promise<boolean> {
+    const known = this.trigrams;
+    const all = new Set(this.files(tree).map(({ oid }) => oid));
+    const lacking = new Set([...all].filter((oid) => !known.has(oid)));
+    if (!this.#isWorthIndexing(lacking)) return true;
+    // Blobs that files have no more only cost room: with too many of them it starts anew.
+    const isStale = known.columns.count > 2 * all.size + FILES_WORTH_WRITING;
+    const before = isStale ? NO_TRIGRAMS : known.columns;
+    const wanted = isStale ? all : lacking;
+    const columns = extendTrigrams(before, this.#texts(wanted));
+    this.#trigrams = new TrigramIndex(columns);
+    this.#trigramFile?.[Symbol.dispose]();
+    this.#trigramFile = undefined;
+    await this.#keep(async () => {
+      await saveTrigrams(this.#path, columns);
+      // Opened again it leaves the lists in the file.
+      this.#trigrams = undefined;
+    });
+    return columns.count - before.count === wanted.size;
+  }
+
+  #isWorthIndexing(blobs: ReadonlySet<Oid>): boolean {
+    if (blobs.size >= FILES_WORTH_WRITING) return true;
+    let bytes = 0;
+    for (const oid of blobs) bytes += this.#objects.info(oid)?.size ?? 0;
+    return bytes >= TEXT_WORTH_WRITING;
+  }
+
+  /** Reads blobs up to as much text as one step takes. */
+  *#texts(blobs: Iterable<Oid>): Generator<IndexedBlob> {
+    let left = TEXT_A_TIME;
+    for (const oid of blobs) {
+      if (left <= 0) return;
+      const text = readText(this.#objects, oid);
+      left -= text?.length ?? 0;
+      yield { oid, text };
+    }
+  }
+
+  /** An index that cannot be written is made again next time. */
+  async #keep(write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error)) throw error;
+    }
+  }
+
+  async #inTurn<T>(step: () => Promise<T>): Promise<T> {
+    const turn = this.#work.then(step);
+    this.#work = turn.catch(() => undefined);
+    return await turn;
+  }
+}
+
+/** Takes so many steps; true when there are no more. A history that lacks commits is indexed as far as it goes. */
+function advance(steps: Generator<void>, most: number): boolean {
+  try {
+    for (let done = 0; done < most; done++) if (steps.next().done) return true;
+    return false;
+  } catch (error) {
+    if (error instanceof CorruptError) return true;
+    throw error;
+  }
+}
+
+const opened = new WeakMap<ObjectReader, Indexes>();
+
+/** The indexes of the mirror at `path`, the same ones as long as its object store is open. */
+export function indexesOf(path: string, objects: ObjectReader): Indexes {
+  const indexes = opened.get(objects) ?? new Indexes(path, objects);
+  opened.set(objects, indexes);
+  return indexes;
+}
