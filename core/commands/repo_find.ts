@@ -1,0 +1,88 @@
+import * as z from "zod";
+import { command } from "../command.ts";
+import { readBlame } from "../forge/blame.ts";
+import { openReading } from "../forge/reading.ts";
+import { type MatchRun, searchText } from "../forge/search.ts";
+import { cursor, limit, path, repo, rev } from "../params.ts";
+import { columns } from "../text.ts";
+
+const search = command({
+  name: "repo search",
+  summary: "Find the lines that hold a string, in any case",
+  details:
+    "Text files only, by path and line. Long lines are cut around what was found. With context, the lines around come along, enough to edit by.",
+  kind: "read",
+  params: () => ({
+    repo: repo(),
+    text: z.string().min(1).max(1000).describe("the string to find, as it is, in any case"),
+    path: path("only files under this directory, file or glob such as *.ts").optional(),
+    rev: rev(),
+    context: z.number().int().min(0).max(50).optional()
+      .describe("give runs with so many lines before and after each match"),
+    limit: limit(100),
+    cursor: cursor(),
+  }),
+  positionals: ["repo", "text"],
+  examples: [
+    { line: "repo search alice.test/app TODO", says: "list the lines with TODO" },
+    {
+      line: 'repo search alice.test/app "fn main" --path src --context 3',
+      says: "show three lines around each match in src",
+    },
+  ],
+  run: async (context, { repo, ...asked }) =>
+    searchText(context, await openReading(context, repo), asked),
+  render: ({ matches = [], runs }, style) =>
+    runs?.map(showRun).join("\n--\n") ?? columns(matches, ["path", "line", "text"], style),
+});
+
+/** A run as grep shows one: a colon before a line that matches, a hyphen before another. */
+function showRun({ path, start, matches, text }: MatchRun): string {
+  return text.split("\n").map((line, at) => {
+    const mark = matches.includes(start + at) ? ":" : "-";
+    return `${path}${mark}${start + at}${mark}${line}`;
+  }).join("\n");
+}
+
+const blame = command({
+  name: "repo blame",
+  summary: "Show who last changed each line of a file",
+  details: "Lines that follow each other and come from one commit are one run.",
+  kind: "read",
+  params: () => ({
+    repo: repo(),
+    path: path("the file"),
+    rev: rev(),
+    start: z.number().int().min(1).max(1_000_000_000).optional()
+      .describe("the first line to explain, from 1 (all lines if not given)"),
+    end: z.number().int().min(1).max(1_000_000_000).optional()
+      .describe("the last line to explain (start if not given)"),
+    limit: limit(100),
+    cursor: cursor(),
+  }),
+  positionals: ["repo", "path"],
+  examples: [
+    { line: "repo blame alice.test/app main.c", says: "show who wrote it" },
+    { line: "repo blame alice.test/app main.c --start 10 --end 20", says: "explain some lines" },
+  ],
+  run: async (context, { repo, ...asked }) =>
+    readBlame(context, await openReading(context, repo), asked),
+  render: ({ runs }, style) =>
+    columns(
+      runs.map(({ sha, start, count, author: { name, email, date }, summary }) => ({
+        sha: style.terminal ? sha.slice(0, 8) : sha,
+        start,
+        count,
+        lines: count === 1 ? start : `${start}-${start + count - 1}`,
+        date,
+        name,
+        email,
+        summary,
+      })),
+      ["sha", "start", "count", "date", "name", "email", "summary"],
+      style,
+      ["lines", "sha", "date", "name", "summary"],
+    ),
+});
+
+export default [search, blame];
