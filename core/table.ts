@@ -8,6 +8,7 @@ const modules: Readonly<Record<string, Module>> = {
   login: () => import("./commands/login.ts"),
   status: () => import("./commands/status.ts"),
   repo_read: () => import("./commands/repo_read.ts"),
+  repo_find: () => import("./commands/repo_find.ts"),
   repo_write: () => import("./commands/repo_write.ts"),
   mirror: () => import("./commands/mirror.ts"),
   star: () => import("./commands/star.ts"),
