@@ -3,7 +3,7 @@ import { KnotlessError } from "../core/errors.ts";
 import type { Fact } from "../core/facts.ts";
 import { version } from "../core/version.ts";
 import type { Methods } from "./connection.ts";
-import { type Filter, readFilter } from "./filter.ts";
+import type { Filter, FilterWish } from "./filter.ts";
 import { HELP, isSet, readFlags } from "./flags.ts";
 import { Output } from "./pipes.ts";
 import { createMethods } from "./server.ts";
@@ -23,7 +23,7 @@ export async function serve(argv: readonly string[], env: Env): Promise<number> 
       await output.write(asked.to === "help" ? HELP : `knotless-mcp ${version}\n`);
       return 0;
     }
-    const methods = methodsOf(await readFilter(asked.wish, loadFacts), env);
+    const methods = methodsOf(await filterOf(asked.wish), env);
     if (asked.port === undefined) return await serveStdio(output, methods);
     const { serveHttp } = await import("./http.ts");
     return await serveHttp(methods, asked.port, say);
@@ -32,6 +32,14 @@ export async function serve(argv: readonly string[], env: Env): Promise<number> 
     await say(`error: ${error.message}${error.hint ? `\nhint: ${error.hint}` : ""}`);
     return error.exit;
   }
+}
+
+/** Most servers name nothing to leave out, and do not load what reads names. */
+async function filterOf(wish: FilterWish): Promise<Filter> {
+  const { toolsets, tools, excludeTools, repos, ...switches } = wish;
+  if ((toolsets ?? tools ?? excludeTools ?? repos) === undefined) return switches;
+  const { readFilter } = await import("./filter.ts");
+  return await readFilter(wish, loadFacts);
 }
 
 async function loadFacts(): Promise<readonly Fact[]> {

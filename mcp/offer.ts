@@ -1,7 +1,7 @@
 import { KnotlessError } from "../core/errors.ts";
 import type { Fact } from "../core/facts.ts";
 import { nearest } from "../core/text.ts";
-import { describeTool, isTool, type ToolFact } from "../core/tools.ts";
+import { isTool, type ToolFact } from "../core/tools.ts";
 import type { VersionWatch } from "../core/versions.ts";
 import { answer, answerOf, failure, spellMore } from "./answer.ts";
 import { readArguments } from "./arguments.ts";
@@ -15,16 +15,15 @@ import { CODE, type Json, ProtocolError } from "./message.ts";
 import { findTemplates, readResource } from "./resources.ts";
 import { run, type Runner } from "./run.ts";
 import type { Offer, ServerOptions } from "./options.ts";
-import { claimStdout } from "./stdout.ts";
 import { Works } from "./works.ts";
 
 /** Makes what answers MCP of the command table. */
 export function createOffer({ facts, filter, pace, versions, ...options }: ServerOptions): Offer {
   const runner: Runner = {
     open: options.open,
-    load(name) {
-      claimStdout();
-      return options.load(name);
+    async load(name) {
+      await claimStdout();
+      return await options.load(name);
     },
     filter,
     works: new Works(pace),
@@ -38,7 +37,6 @@ export function createOffer({ facts, filter, pace, versions, ...options }: Serve
   });
   const completeHere = completeWithin(filter, options.complete);
   return {
-    "tools/list": once(async () => ({ tools: (await find()).offered.map(describeTool) })),
     "tools/call": async (params, exchange) => callTool(params, exchange, await find(), runner),
     "resources/list": () => ({ resources: [] }),
     "resources/templates/list": async () => ({
@@ -47,10 +45,16 @@ export function createOffer({ facts, filter, pace, versions, ...options }: Serve
     "resources/read": async (params, exchange) =>
       readResource(params, exchange, await find(), runner),
     async "completion/complete"(params) {
-      claimStdout();
+      await claimStdout();
       return complete(params, (await find()).templates, completeHere);
     },
   };
+}
+
+/** Before what may print is loaded; the lists load nothing of the kind. */
+async function claimStdout(): Promise<void> {
+  const { claimStdout } = await import("./stdout.ts");
+  claimStdout();
 }
 
 /** Makes it once, when it is first asked for. */

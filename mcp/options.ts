@@ -5,9 +5,8 @@ import type { Method } from "./connection.ts";
 import type { Pace } from "./pace.ts";
 import type { Runner } from "./run.ts";
 
-/** What is offered in either era; all but its names is loaded when one of them is first asked for. */
+/** What is offered in either era beside the list of tools; loaded when one of them is first asked for. */
 export const OFFERED = [
-  "tools/list",
   "tools/call",
   "resources/list",
   "resources/templates/list",

@@ -15,24 +15,26 @@ export function createMethods(options: ServerOptions): Methods {
   const load = () => offer ??= import("./offer.ts").then(({ createOffer }) => createOffer(options));
   const later = (name: OfferedMethod): Method => async (params, exchange) =>
     await (await load())[name](params, exchange);
-  // What a client asks for next is made ready once the handshake is on its way.
-  const greet = (said: Json): Json => {
-    setTimeout(() => Promise.all([load(), options.facts()]).catch(report));
-    return said;
+  let list: Promise<Json> | undefined;
+  const shared: Record<string, Method> = {
+    ...Object.fromEntries(OFFERED.map((name) => [name, later(name)])),
+    "tools/list": () => list ??= import("./list.ts").then(({ listTools }) => listTools(options)),
   };
-  const shared = Object.fromEntries(OFFERED.map((name) => [name, later(name)]));
   return {
     info,
     report,
     legacy: {
       ...shared,
-      initialize: ({ protocolVersion }) =>
-        greet({ protocolVersion: negotiate(protocolVersion), serverInfo: info, ...about }),
+      initialize: ({ protocolVersion }) => ({
+        protocolVersion: negotiate(protocolVersion),
+        serverInfo: info,
+        ...about,
+      }),
       ping: () => ({}),
     },
     modern: {
       ...shared,
-      "server/discover": () => greet({ supportedVersions: [MODERN_VERSION], ...about }),
+      "server/discover": () => ({ supportedVersions: [MODERN_VERSION], ...about }),
     },
   };
 }

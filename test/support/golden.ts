@@ -1,5 +1,5 @@
 import { AssertionError } from "node:assert";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -24,4 +24,9 @@ function readGolden(file: string, path: string): string {
       message: `no golden ${path}: UPDATE_GOLDENS=1 writes it (${cause})`,
     });
   }
+}
+
+/** The names of the goldens in a folder, sorted. */
+export function goldensIn(folder: string): string[] {
+  return readdirSync(fileURLToPath(new URL(`../golden/${folder}`, import.meta.url))).sort();
 }
