@@ -121,7 +121,8 @@ const log = command({
     { line: "repo log alice.test/app", says: "list the newest commits" },
     { line: "repo log alice.test/app main --path src", says: "list those that changed src" },
   ],
-  run: async (context, { repo, ...asked }) => readLog(await openReading(context, repo), asked),
+  run: async (context, { repo, ...asked }) =>
+    readLog(context, await openReading(context, repo), asked),
   render: ({ commits }, style) =>
     columns(
       commits.map(({ sha, author: { name, email, date }, summary }) => ({

@@ -1,8 +1,8 @@
 import { mergeBases } from "../git/ancestry.ts";
 import { concat } from "../git/bytes.ts";
 import { diffTrees, patchFile } from "../git/diff.ts";
-import { readCommits } from "../git/history.ts";
 import { quotePath } from "../git/path.ts";
+import { indexesOf } from "../mirror/indexes.ts";
 import { commitAt, pathBytes, type Reading, treeOf } from "./reading.ts";
 
 /** A longer diff is given whole only when it is asked for by paths. */
@@ -18,9 +18,10 @@ export function readDiff(
   },
 ) {
   const { objects } = reading;
+  const indexes = indexesOf(reading.repository.mirror.path, objects);
   const base = commitAt(reading, baseRev);
   const head = commitAt(reading, headRev);
-  const [mergeBase] = mergeBases(readCommits(objects), base.commit, head.commit);
+  const [mergeBase] = mergeBases(indexes.commits(), base.commit, head.commit);
   const commits = { base: base.commit, head: head.commit, ...(mergeBase && { mergeBase }) };
   const specs = (paths ?? []).map(pathBytes).filter((path) => path.length > 0);
   const changes = diffTrees(

@@ -1,6 +1,9 @@
+import type { ReadContext } from "../context.ts";
 import { sameBytes } from "../git/bytes.ts";
-import { log, readCommits } from "../git/history.ts";
+import { logPath } from "../git/graph_log.ts";
+import { log } from "../git/history.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
+import { indexesOf } from "../mirror/indexes.ts";
 import { readCursor, writeCursor } from "./browse.ts";
 import {
   commitAt,
@@ -23,8 +26,12 @@ export interface LogEntry {
   readonly body?: string;
 }
 
+/** How many commits that the index lacks a history of a path looks at. */
+const ALLOWANCE = 20_000;
+
 /** The history of a rev, of one path when given, as `git log` orders and simplifies it. */
-export function readLog(
+export async function readLog(
+  context: Pick<ReadContext, "note">,
   reading: Reading,
   { rev, path, limit, cursor }: {
     rev?: string | undefined;
@@ -33,23 +40,32 @@ export function readLog(
     cursor?: string | undefined;
   },
 ) {
-  const { objects } = reading;
+  const { objects, view, repository } = reading;
   const { pinned, start } = readCursor(cursor);
   const { commit } = commitAt(reading, pinned ?? rev);
-  const history = log({
-    commits: readCommits(objects),
-    tips: [commit],
-    skip: start,
-    ...(path !== undefined && { path: { objects, bytes: pathBytes(path) } }),
-  });
+  const indexes = indexesOf(repository.mirror.path, objects);
+  const allowance = { left: ALLOWANCE };
+  const history = path === undefined
+    ? log({ commits: indexes.commits(), tips: [commit], skip: start })
+    : logPath(indexes.graph, { tip: commit, path: pathBytes(path), skip: start, allowance });
   const commits: LogEntry[] = [];
+  let isCut = false;
   for (const sha of history) {
-    if (commits.length === limit) {
-      return { commits, more: true, cursor: writeCursor(commit, start + limit) };
-    }
+    isCut = commits.length === limit;
+    if (isCut) break;
     commits.push(logEntry(objects, sha));
   }
-  return { commits };
+  if (allowance.left === 0) {
+    isCut = true;
+    context.note(
+      "this repository's history is not indexed yet: older commits were not looked at; go on with the cursor",
+    );
+  }
+  if (path !== undefined) await indexes.growGraph(view);
+  return {
+    commits,
+    ...(isCut && { more: true, cursor: writeCursor(commit, start + commits.length) }),
+  };
 }
 
 function logEntry(objects: ObjectReader, sha: Oid): LogEntry {

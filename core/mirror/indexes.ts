@@ -5,6 +5,7 @@ import { CommitGraph } from "../git/graph.ts";
 import type { GraphColumns } from "../git/graph_columns.ts";
 import { compactGraph } from "../git/graph_compact.ts";
 import { growGraph } from "../git/graph_grow.ts";
+import { type CommitSource, readCommits } from "../git/history.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { listFiles, readText, type SearchedFile } from "../git/search_tree.ts";
 import { NO_TRIGRAMS, TrigramIndex } from "../git/trigram.ts";
@@ -20,6 +21,8 @@ const COMMITS_A_TIME = 1000;
 const COMMITS_WORTH_WRITING = 32;
 /** A growing graph is written each time it has so many more, which also keeps what is in memory small. */
 const COMMITS_A_WRITE = 1 << 14;
+/** A walk asks for commits about this often before the graph is worth opening. */
+const COMMITS_BY_OBJECT = 500;
 /** The bytes of text one answer indexes beside itself. */
 const TEXT_A_TIME = 4 << 20;
 /** Fewer files than this, with less text, are read at each search instead. */
@@ -66,6 +69,16 @@ export class Indexes {
       this.#graph = new CommitGraph(this.#objects, this.#graphFile);
     }
     return this.#graph;
+  }
+
+  /** Gives commits to a walk: the first few from their objects, which costs less than opening the graph. */
+  commits(): CommitSource {
+    if (this.#graph !== undefined) return this.#graph;
+    const few = readCommits(this.#objects);
+    let asked = 0;
+    return {
+      commit: (oid) => ++asked > COMMITS_BY_OBJECT ? this.graph.commit(oid) : few.commit(oid),
+    };
   }
 
   /** The search index as far as it has come. */
