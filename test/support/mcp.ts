@@ -120,8 +120,8 @@ export interface Talk {
 }
 
 /** Starts a server to talk to in lines of JSON; text is said as it is. */
-export function talk(command: string, args: string[] = []): Talk {
-  const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
+export function talk(command: string, args: string[] = [], env?: Record<string, string>): Talk {
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], ...(env && { env }) });
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   const status = new Promise<number | null>((resolve) => child.once("exit", resolve));
   let stderr = "";
@@ -160,8 +160,12 @@ export function talk(command: string, args: string[] = []): Talk {
 export async function serveOverHttp(
   command: string,
   args: readonly string[] = [],
+  env?: Record<string, string>,
 ): Promise<{ readonly url: string } & AsyncDisposable> {
-  const child = spawn(command, [...args, "--http", "0"], { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(command, [...args, "--http", "0"], {
+    stdio: ["ignore", "ignore", "pipe"],
+    ...(env && { env }),
+  });
   const lines = createInterface(child.stderr);
   const { value = "" } = await lines[Symbol.asyncIterator]().next();
   child.stderr.resume();
