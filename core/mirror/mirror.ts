@@ -8,11 +8,13 @@ import { checkRecord } from "../atproto/validate.ts";
 import { CorruptError, NotFoundError, RemoteError } from "../errors.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { layered } from "../git/layered.ts";
+import { Links } from "../git/links.ts";
 import { type ObjectStore, openStore } from "../git/store.ts";
 import { withLock } from "../lock.ts";
 import { type Manifest, readManifest, type RefTarget } from "./manifest.ts";
 import {
   dropOtherPacks,
+  isIntact,
   makeBare,
   movePacks,
   packsOf,
@@ -22,7 +24,14 @@ import {
 } from "./place.ts";
 import { readState, type State, writeState } from "./state.ts";
 import { fetchPacks, indexFile, LostPackError } from "./sync.ts";
-import { doubtArrival, settleArrival, type Verified, verifyArrival, verifyPush } from "./verify.ts";
+import {
+  doubtArrival,
+  settleArrival,
+  UNVERIFIED,
+  type Verified,
+  verifyArrival,
+  verifyPush,
+} from "./verify.ts";
 
 /** How old an answer from the mirror may be. */
 export interface Freshness {
@@ -101,9 +110,11 @@ export class Mirror {
     this.uri = atUri(account.did, ID.repo, rkey);
   }
 
-  /** What the mirror knows of itself; undefined when it has never been synced. */
+  /** What the mirror knows of itself; undefined when it has never been synced, or lacks what it knows of. */
   async state(): Promise<State | undefined> {
-    return await readState(this.path);
+    const state = await readState(this.path);
+    if (state === undefined) return undefined;
+    return await isIntact(this.path, state.packs.values(), [UNVERIFIED]) ? state : undefined;
   }
 
   /** The repository, brought up to date as `freshness` asks; a copy that cannot be refreshed is used with a note. */
@@ -164,10 +175,14 @@ export class Mirror {
       const file = typeof pack === "string" ? pack : join(folder, "pushed");
       if (typeof pack !== "string") await writeFile(file, pack);
       const held = this.#objects();
-      const indexed = await indexFile(file, folder, held);
+      const { signal } = this.#world;
+      const links = new Links();
+      const progress = (text: string, done?: number, total?: number) =>
+        this.#world.progress(text, done, total);
+      const indexed = await indexFile(file, folder, { store: held, links, signal, progress });
       const arrived = openStore(folder);
       const reader = layered(held, arrived);
-      const verified = await verifyPush(this.path, held, arrived, tips);
+      const verified = await verifyPush(this.path, held, arrived, tips, { links, signal });
       const { sha256, bytes, objects, needs, name } = indexed;
       const close = () => arrived.close();
       return { sha256, file, bytes, objects, needs, reader, folder, name, verified, close };
@@ -265,7 +280,8 @@ export class Mirror {
     await mkdir(join(waiting, "objects", "pack"), { recursive: true });
     // What the state says is held, another process may have brought since this one looked.
     const held = state ? this.#viewOf(state).objects : this.#objects();
-    const { packs, records } = await fetchPacks({
+    const { signal } = this.#world;
+    const { packs, records, links } = await fetchPacks({
       records: this.#world.records,
       account: this.account,
       path: this.path,
@@ -274,13 +290,14 @@ export class Mirror {
       state,
       manifest,
       isWhole,
+      signal,
       progress: (text, done, total) => this.#world.progress(text, done, total),
     });
     await dropOtherPacks(waiting, new Set(packs.values()));
     const arrived = openStore(waiting);
     let verified: Verified;
     try {
-      verified = await verifyArrival(this.path, held, arrived, state, manifest);
+      verified = await verifyArrival(this.path, held, arrived, state, manifest, { links, signal });
     } catch (error) {
       // A fold may hold other than what it says it folds.
       const isSkipped = !isWhole && [...packs.values()].includes("");

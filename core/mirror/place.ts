@@ -41,7 +41,8 @@ export function packsOf(path: string): string {
 
 /** Moves the packs that wait in `from` into the repository at `path`; an idx last, since git looks for those. */
 export async function movePacks(from: string, path: string): Promise<void> {
-  const indexes = (await listPacks(from)).filter((name) => /^pack-[0-9a-f]{40}\.idx$/.test(name));
+  const indexes = (await listPacks(from)).filter((name) => /^pack-[0-9a-f]{40}\.idx$/.test(name))
+    .sort();
   for (const index of indexes) {
     const pack = index.replace(/idx$/, "pack");
     await rename(join(packsOf(from), pack), join(packsOf(path), pack));
@@ -54,6 +55,27 @@ export async function dropOtherPacks(from: string, names: ReadonlySet<string>): 
   for (const name of await listPacks(from)) {
     if (names.has(name.replace(/\.(pack|idx)$/, ""))) continue;
     await rm(join(packsOf(from), name), { recursive: true, force: true });
+  }
+}
+
+/** True when the repository at `path` has git's own files and these packs: a cache may be cleared at any time, by halves. */
+export async function isIntact(
+  path: string,
+  names: Iterable<string>,
+  others: readonly string[],
+): Promise<boolean> {
+  const there = new Set(await listPacks(path));
+  for (const name of names) {
+    if (name !== "" && !(there.has(`${name}.pack`) && there.has(`${name}.idx`))) return false;
+  }
+  try {
+    for (const name of ["HEAD", "config", "packed-refs", "refs", ...others]) {
+      await access(join(path, name));
+    }
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
   }
 }
 

@@ -4,6 +4,7 @@ import { CorruptError, quote } from "../errors.ts";
 import { isMissing, writeAtomic } from "../files.ts";
 import { checkConnected, type Oids } from "../git/connected.ts";
 import { layered } from "../git/layered.ts";
+import type { Links } from "../git/links.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { OID_BYTES, oidAt, oidBytes } from "../git/oid.ts";
 import { peel } from "../git/rev.ts";
@@ -15,14 +16,21 @@ import type { State } from "./state.ts";
  * The file with the oids that packs brought and no ref has reached yet. What they lead to has not been seen, so being
  * here proves nothing for them; everything else that is held is held with all it leads to.
  */
-const FILE = "unverified";
+export const UNVERIFIED = "unverified";
 
 /** What a check of new objects came to. */
 export interface Verified {
-  /** The oids that refs reach, of those that nothing was known of. */
+  /** The oids that are held with all they lead to, of those that nothing was known of. */
   readonly reached: Oids;
   /** The oids that have arrived and that no ref reaches. */
   readonly unreached: ReadonlySet<Oid>;
+}
+
+/** How connections are followed. */
+interface Following {
+  /** What the arrived objects lead to, gathered as they were indexed. */
+  readonly links: Links;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -35,6 +43,7 @@ export async function verifyArrival(
   arrived: ObjectStore,
   state: State | undefined,
   { refs, uri }: Manifest,
+  { links, signal }: Following,
 ): Promise<Verified> {
   const reader = layered(held, arrived);
   const unverified = await readUnverified(path);
@@ -51,7 +60,7 @@ export async function verifyArrival(
     }
   }
   const tips = [...refs.values()].map(({ oid }) => oid);
-  const reached = await checkConnected(reader, tips, { have: isProven });
+  const reached = await checkConnected(reader, tips, { have: isProven, links, signal });
   for (const [name, { oid, peeled }] of refs) {
     const known = state?.refs.get(name);
     if (known?.oid === oid && known.peeled === peeled) continue;
@@ -77,10 +86,11 @@ export async function verifyPush(
   held: ObjectReader,
   arrived: ObjectStore,
   tips: readonly Oid[],
+  { links, signal }: Following,
 ): Promise<Verified> {
   const unverified = await readUnverified(path);
   const have = (oid: Oid) => held.has(oid) && !unverified.has(oid);
-  const reached = await checkConnected(layered(held, arrived), tips, { have });
+  const reached = await checkConnected(layered(held, arrived), tips, { have, links, signal });
   return { reached, unreached: unreachedOf(held, arrived, reached) };
 }
 
@@ -99,7 +109,7 @@ function unreachedOf(
 async function readUnverified(path: string): Promise<ReadonlySet<Oid>> {
   let bytes: Uint8Array;
   try {
-    bytes = await readFile(join(path, FILE));
+    bytes = await readFile(join(path, UNVERIFIED));
   } catch (error) {
     if (isMissing(error)) return new Set();
     throw error;
@@ -140,5 +150,5 @@ async function writeUnverified(
     bytes.set(oidBytes(oid), at);
     at += OID_BYTES;
   }
-  await writeAtomic(join(path, FILE), bytes, { unique });
+  await writeAtomic(join(path, UNVERIFIED), bytes, { unique });
 }
