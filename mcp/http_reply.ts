@@ -24,6 +24,8 @@ export class HttpReply {
     const controller = new AbortController();
     this.signal = controller.signal;
     response.on("close", () => response.writableFinished || controller.abort());
+    // A client that has gone hears nothing more; its going is told by the close.
+    response.on("error", () => {});
   }
 
   /** Adds a header to what has not been begun yet. */
@@ -34,6 +36,7 @@ export class HttpReply {
   /** Sends a message before the reply. */
   send(message: Message): void {
     const response = this.#response;
+    if (response.destroyed) return;
     if (!response.headersSent) {
       response.writeHead(200, {
         "content-type": "text/event-stream",

@@ -116,6 +116,18 @@ describe("MCP over HTTP", () => {
     assertEquals((await ask(url, { body: ping })).status, 200);
   });
 
+  it("answers on when clients leave in the middle of what they say", async () => {
+    for (const body of ["", "{", JSON.stringify(ping)]) {
+      await new Promise<void>((resolve) => {
+        const headers = { "content-length": "1000" };
+        const sent = send(url, { method: "POST", headers }).on("error", () => {});
+        sent.on("close", resolve);
+        sent.write(body, () => sent.destroy());
+      });
+    }
+    assertEquals((await ask(url, { body: ping })).status, 200);
+  });
+
   it("keeps a session from initialize until it is ended", async () => {
     const [opening, initialized] = OPENING;
     const session = String((await ask(url, { body: opening })).headers["mcp-session-id"]);
