@@ -1,14 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { CorruptError } from "../errors.ts";
 import { findModulesFaults } from "./check_modules.ts";
-import { isGitmodules } from "./check_name.ts";
-import { parseCommit } from "./commit.ts";
-import type { GitObject, ObjectKind, ObjectReader, Oid } from "./object.ts";
-import { oidBytes } from "./oid.ts";
+import type { Fault } from "./fault.ts";
+import { type Links, visitLinks } from "./links.ts";
+import type { ObjectKind, ObjectReader, Oid } from "./object.ts";
+import { oidAt, oidBytes } from "./oid.ts";
 import { OidSet } from "./oid_set.ts";
-import { parseTag } from "./tag.ts";
-import { isGitlink } from "./tree.ts";
-import { kindOf, TreeCursor } from "./walk.ts";
 
 /** A set of oids to look in and to go through. */
 export interface Oids extends Iterable<Oid> {
@@ -20,20 +17,25 @@ export interface Oids extends Iterable<Oid> {
 export interface ConnectedOptions {
   /** Tells that an object and all it leads to is there. */
   have(oid: Oid): boolean;
+  /** What all objects lead to that are not had already, gathered as they came. */
+  readonly links?: Links | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Refuses, with a CorruptError that names it, an object that the tips lead to and that is missing or of another kind than
- * what leads to it says. Objects that are had already are looked at, not into. Gives the oids of the others.
+ * what leads to it says. Objects that are had already are looked at, not into. Gives the oids of the others; with links that
+ * are all met, of all objects that have come, and reads none of them.
  */
 export async function checkConnected(
   objects: ObjectReader,
   tips: Iterable<Oid>,
-  { have, signal }: ConnectedOptions,
+  { have, links, signal }: ConnectedOptions,
 ): Promise<Oids> {
+  const starts = [...tips];
+  if (links !== undefined && areMet(links, objects, starts, have)) return links;
   const walk = new Walk(objects, have);
-  for (const tip of tips) walk.add(oidBytes(tip), 0, undefined, undefined);
+  for (const tip of starts) walk.add(oidBytes(tip), 0, undefined, undefined);
   let bytes = 0;
   for (const looked of walk.run()) {
     bytes += looked;
@@ -109,7 +111,10 @@ class Walk implements Oids {
       const oid = this.#seen.oid(number);
       const object = this.#objects.read(oid);
       if (object === undefined) throw missing(oid, undefined);
-      this.#look(oid, object);
+      visitLinks(object, (bytes, at, kind, isModules) => {
+        this.add(bytes, at, kind, oid);
+        if (isModules) this.#checkModules(oidAt(bytes, at));
+      });
       yield object.bytes.length + OBJECT_COST;
     }
   }
@@ -130,46 +135,42 @@ class Walk implements Oids {
     if (kind !== "blob") this.#pending.push(number);
   }
 
-  #look(oid: Oid, { kind, bytes }: GitObject): void {
-    if (kind === "commit") {
-      const { tree, parents } = parseCommit(bytes);
-      for (const parent of parents) this.add(oidBytes(parent), 0, "commit", oid);
-      this.add(oidBytes(tree), 0, "tree", oid);
-    } else if (kind === "tree") {
-      this.#addTree(oid, bytes);
-    } else if (kind === "tag") {
-      const tag = parseTag(bytes);
-      this.add(oidBytes(tag.object), 0, tag.kind, oid);
-    }
-  }
-
-  #addTree(oid: Oid, bytes: Uint8Array): void {
-    const cursor = new TreeCursor(bytes);
-    while (cursor.next()) {
-      if (isGitlink(cursor.mode)) continue;
-      this.add(bytes, cursor.nameEnd + 1, kindOf(cursor.mode), oid);
-      if (isGitmodules(bytes, cursor.nameStart, cursor.nameEnd)) this.#checkModules(cursor.oid());
-    }
-  }
-
   /** What a file is called decides whether its content is dangerous, so it cannot be told when the blob comes in. */
   #checkModules(oid: Oid): void {
     if (this.#modules.has(oid)) return;
     this.#modules.add(oid);
-    const info = this.#objects.info(oid);
-    const object = info && info.size <= MOST_MODULES ? this.#objects.read(oid) : undefined;
-    if (object?.kind !== "blob") {
-      throw new CorruptError(
-        `${oid} is .gitmodules, and not a file of at most ${MOST_MODULES} bytes`,
-      );
-    }
-    const [fault] = findModulesFaults(object.bytes);
+    const fault = modulesFault(this.#objects, oid);
     if (fault === undefined) return;
     throw new CorruptError(`the .gitmodules ${oid} ${fault.text}`, {
       code: "corrupt.object",
       facts: { oid, fault: fault.id },
     });
   }
+}
+
+/** Tells whether everything that the links lead to has come with them or is had already; a walk then finds nothing more. */
+function areMet(
+  links: Links,
+  objects: ObjectReader,
+  tips: readonly Oid[],
+  have: (oid: Oid) => boolean,
+): boolean {
+  if (links.isOpen) return false;
+  if (!tips.every((tip) => links.has(tip) || have(tip))) return false;
+  for (const { oid, kind } of links.outside()) {
+    if (!have(oid) || objects.info(oid)?.kind !== kind) return false;
+  }
+  for (const oid of links.modules) if (modulesFault(objects, oid) !== undefined) return false;
+  return true;
+}
+
+function modulesFault(objects: ObjectReader, oid: Oid): Pick<Fault, "id" | "text"> | undefined {
+  const info = objects.info(oid);
+  const object = info && info.size <= MOST_MODULES ? objects.read(oid) : undefined;
+  if (object?.kind !== "blob") {
+    return { id: "gitmodulesBlob", text: `is not a file of at most ${MOST_MODULES} bytes` };
+  }
+  return findModulesFaults(object.bytes)[0];
 }
 
 function missing(oid: Oid, from: Oid | undefined): CorruptError {

@@ -1,18 +1,25 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { CorruptError } from "../errors.ts";
 
 /** Views of up to this many bytes come from a window that is kept; each window holds two of these. */
 const BLOCK = 16384;
 const WINDOWS = 8;
+/** Longer views come from a buffer that is used again, up to this many bytes. */
+const LONG = 1 << 18;
 
 /** A file read by position, through a few windows that are used again. */
 export class PositionedFile implements Disposable {
   readonly size: number;
   readonly #fd: number;
   readonly #windows = new Map<number, Uint8Array>();
+  readonly #ahead: number;
+  #long = new Uint8Array();
+  #longAt = 0;
+  #longLength = 0;
 
-  /** Opens the file for reading. */
-  constructor(path: string) {
+  /** Opens the file for reading; `ahead` bytes at once, when it is read from one end to the other. */
+  constructor(path: string, ahead = 0) {
+    this.#ahead = ahead;
     this.#fd = openSync(path, "r");
     this.size = fstatSync(this.#fd).size;
   }
@@ -21,7 +28,7 @@ export class PositionedFile implements Disposable {
   view(at: number, length: number): Uint8Array {
     const end = Math.min(at + length, this.size);
     if (end <= at) return new Uint8Array();
-    if (end - at > BLOCK) return this.read(at, end - at);
+    if (end - at > BLOCK || this.#ahead > 0) return this.#longView(at, end);
     const block = Math.floor(at / BLOCK);
     const start = block * BLOCK;
     return this.#window(block).subarray(at - start, end - start);
@@ -37,12 +44,28 @@ export class PositionedFile implements Disposable {
   /** Closes the file. */
   close(): void {
     this.#windows.clear();
+    this.#long = new Uint8Array();
     closeSync(this.#fd);
   }
 
   /** Closes the file. */
   [Symbol.dispose](): void {
     this.close();
+  }
+
+  #longView(at: number, end: number): Uint8Array {
+    const from = at - this.#longAt;
+    if (from >= 0 && end <= this.#longAt + this.#longLength) {
+      return this.#long.subarray(from, end - this.#longAt);
+    }
+    const length = Math.min(Math.max(end - at, this.#ahead), this.size - at);
+    if (length > Math.max(LONG, this.#ahead)) return this.read(at, end - at);
+    if (this.#long.length < length) this.#long = new Uint8Array(Math.max(length, this.#ahead));
+    this.#longLength = 0;
+    this.#fill(this.#long.subarray(0, length), at);
+    this.#longAt = at;
+    this.#longLength = length;
+    return this.#long.subarray(0, end - at);
   }
 
   #window(block: number): Uint8Array {
@@ -71,5 +94,12 @@ export class PositionedFile implements Disposable {
       if (count === 0) throw new CorruptError("a file of the repository ends early");
       done += count;
     }
+  }
+}
+
+/** Writes all of the bytes at a place in a file. */
+export function writeAt(fd: number, bytes: Uint8Array, at: number): void {
+  for (let done = 0; done < bytes.length;) {
+    done += writeSync(fd, bytes, done, bytes.length - done, at + done);
   }
 }

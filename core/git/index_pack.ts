@@ -1,28 +1,25 @@
-import { createHash } from "node:crypto";
 import {
   chmodSync,
   closeSync,
   fsyncSync,
   mkdtempSync,
   openSync,
-  readSync,
   renameSync,
   rmSync,
-  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { crc32, deflateSync } from "node:zlib";
 import { CorruptError } from "../errors.ts";
-import { concat, sameBytes } from "./bytes.ts";
+import { sameBytes } from "./bytes.ts";
 import { checkObject } from "./check.ts";
-import { formatEntryHeader } from "./entry.ts";
-import { PositionedFile } from "./file.ts";
+import { PositionedFile, writeAt } from "./file.ts";
 import { hashObject } from "./hash.ts";
 import { formatIdx } from "./idx_write.ts";
+import type { Links } from "./links.ts";
 import type { ObjectKind, ObjectReader, Oid } from "./object.ts";
+import { completePack } from "./pack_complete.ts";
 import { type PackLimits, parsePack, type Taker } from "./pack_parse.ts";
-import { receivePack } from "./pack_receive.ts";
+import { type ReceivedPack, receivePack } from "./pack_receive.ts";
 import { DeltaResolver } from "./pack_resolve.ts";
 import type { PackTable } from "./pack_table.ts";
 
@@ -35,6 +32,12 @@ export interface IndexOptions {
   readonly limits: PackLimits;
   /** Puts the bases that a thin pack lacks at its end. */
   readonly complete: boolean;
+  /** The SHA-256 that the pack must have. */
+  readonly sha256?: string | undefined;
+  /** Learns what the pack's objects lead to. */
+  readonly links?: Links | undefined;
+  readonly signal?: AbortSignal | undefined;
+  progress?(text: string, done: number, total: number): void;
 }
 
 /** A pack that has been indexed. */
@@ -62,7 +65,6 @@ export interface IndexedPack {
 /** Other work gets its turn after this many objects or bytes. */
 const SLICE_OBJECTS = 512;
 const SLICE_BYTES = 8 << 20;
-const PIECE = 1 << 20;
 const MOST_ROUNDS = 4;
 
 /**
@@ -71,20 +73,17 @@ const MOST_ROUNDS = 4;
  */
 export async function indexPack(
   input: string | AsyncIterable<Uint8Array>,
-  { store, outDir, limits, complete }: IndexOptions,
+  options: IndexOptions,
 ): Promise<IndexedPack> {
+  const { store, outDir, limits, complete, links, signal } = options;
   const work = mkdtempSync(join(outDir, "tmp-"));
   try {
     const packPath = join(work, "pack");
-    const received = await receivePack(input, packPath, limits);
-    const taker = takerFor(store);
-    const { table: thin, outer, depth } = await resolve(
-      packPath,
-      received.objects,
-      limits,
-      taker,
-      store,
-    );
+    const received = await receivePack(input, packPath, limits, signal);
+    refuseOther(received, options.sha256);
+    links?.expect(received.objects);
+    const { table: thin, outer, depth } = await resolve(packPath, received.objects, options);
+    links?.settle(thin);
     const needs = [...outer.keys()].sort();
     let table = thin;
     let { checksum } = received;
@@ -115,15 +114,18 @@ export async function indexPack(
 async function resolve(
   path: string,
   objects: number,
-  limits: PackLimits,
-  taker: Taker,
-  store: ObjectReader | undefined,
+  { store, limits, links, signal, progress }: IndexOptions,
 ): Promise<{ table: PackTable; outer: ReadonlyMap<Oid, number>; depth: number }> {
   using file = new PositionedFile(path);
+  const taker = takerFor(store, links);
   const inside = new Set<Oid>();
+  const inSlices = slicer(signal);
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const parsed = await inSlices(parsePack(file, objects, limits, taker));
-    const { table } = parsed;
+    const parsed = await inSlices(
+      parsePack(path, objects, limits, taker),
+      (done) => progress?.("indexing objects", done, objects),
+    );
+    const { table, deltaCount } = parsed;
     const resolver = new DeltaResolver(
       file,
       parsed,
@@ -131,7 +133,7 @@ async function resolve(
       taker,
       (oid) => inside.has(oid) ? undefined : store?.read(oid),
     );
-    await inSlices(resolver.run());
+    await inSlices(resolver.run(), (done) => progress?.("resolving deltas", done, deltaCount));
     const { outer, depth } = resolver;
     const known = inside.size;
     for (let entry = 0; entry < table.count && outer.size > 0; entry++) {
@@ -143,8 +145,16 @@ async function resolve(
   throw new CorruptError("a pack has deltas on its own objects that lean on each other");
 }
 
+function refuseOther({ sha256 }: ReceivedPack, expected: string | undefined): void {
+  if (expected === undefined || sha256 === expected) return;
+  throw new CorruptError(`a pack has the SHA-256 ${sha256}, and is to have ${expected}`, {
+    code: "corrupt.checksum",
+    facts: { sha256, expected },
+  });
+}
+
 /** Checks and hashes each object, and compares it with the one held under its oid, if there is one. */
-function takerFor(store: ObjectReader | undefined): Taker {
+function takerFor(store: ObjectReader | undefined, links: Links | undefined): Taker {
   const isHeld = (oid: Oid): boolean => store?.has(oid) ?? false;
   const take = (kind: ObjectKind, bytes: Uint8Array): Oid => {
     const oid = hashObject(kind, bytes);
@@ -153,76 +163,28 @@ function takerFor(store: ObjectReader | undefined): Taker {
     if (held !== undefined && (held.kind !== kind || !sameBytes(held.bytes, bytes))) {
       throw new CorruptError(`the object ${oid} is held with other content`);
     }
+    links?.note({ kind, bytes });
     return oid;
   };
   return { take, isHeld };
 }
 
-async function inSlices<T>(steps: Generator<number, T>): Promise<T> {
-  let objects = 0;
-  let bytes = 0;
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    bytes += step.value;
-    if (++objects < SLICE_OBJECTS && bytes < SLICE_BYTES) continue;
-    objects = bytes = 0;
-    await setImmediate();
-  }
-}
-
-/** Appends whole objects to a pack, and makes its header and trailer right again. */
-async function completePack(
-  path: string,
-  thin: PackTable,
-  needs: readonly Oid[],
-  store: ObjectReader,
-): Promise<{ table: PackTable; checksum: Uint8Array }> {
-  const table = thin.extended(needs.length);
-  const fd = openSync(path, "r+");
-  try {
-    let at = thin.offsets[thin.count] ?? 0;
-    for (const [i, oid] of needs.entries()) {
-      const object = store.read(oid);
-      if (object === undefined) throw new CorruptError(`the object ${oid} is missing`);
-      const { kind, bytes } = object;
-      const header = Uint8Array.from(formatEntryHeader(kind, bytes.length));
-      const entry = concat([header, deflateSync(bytes)]);
-      writeAt(fd, entry, at);
-      table.offsets[thin.count + i] = at;
-      table.crcs[thin.count + i] = crc32(entry);
-      table.identify(thin.count + i, kind, oid);
-      at += entry.length;
+/** Gives what runs work in slices, each of which ends with a report of how many steps are done. */
+function slicer(signal: AbortSignal | undefined) {
+  return async <T>(steps: Generator<number, T>, report: (done: number) => void): Promise<T> => {
+    let objects = 0;
+    let bytes = 0;
+    for (let done = 1;; done++) {
+      const step = steps.next();
+      if (step.done) return step.value;
+      bytes += step.value;
+      if (++objects < SLICE_OBJECTS && bytes < SLICE_BYTES) continue;
+      objects = bytes = 0;
+      report(done);
+      await setImmediate();
+      signal?.throwIfAborted();
     }
-    table.offsets[table.count] = at;
-    const count = new DataView(new ArrayBuffer(4));
-    count.setUint32(0, table.count);
-    writeAt(fd, new Uint8Array(count.buffer), 8);
-    const checksum = await hashTo(fd, at);
-    writeAt(fd, checksum, at);
-    return { table, checksum };
-  } finally {
-    closeSync(fd);
-  }
-}
-
-async function hashTo(fd: number, end: number): Promise<Uint8Array> {
-  const hash = createHash("sha1");
-  const buffer = new Uint8Array(PIECE);
-  for (let at = 0; at < end;) {
-    const count = readSync(fd, buffer, 0, Math.min(PIECE, end - at), at);
-    if (count === 0) throw new CorruptError("a file of the repository ends early");
-    hash.update(buffer.subarray(0, count));
-    at += count;
-    await setImmediate();
-  }
-  return hash.digest();
-}
-
-function writeAt(fd: number, bytes: Uint8Array, at: number): void {
-  for (let done = 0; done < bytes.length;) {
-    done += writeSync(fd, bytes, done, bytes.length - done, at + done);
-  }
+  };
 }
 
 /** Gives pack and index their names once they are safely on the disk; the index last, since readers look for it. */

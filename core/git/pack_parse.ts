@@ -3,7 +3,7 @@ import { CorruptError } from "../errors.ts";
 import { deltaSizes, tooLarge } from "./delta.ts";
 import { ENTRY_HEADER_BYTES, type EntryHeader, parseEntryHeader } from "./entry.ts";
 import { LARGE, readData, streamData } from "./entry_data.ts";
-import type { PositionedFile } from "./file.ts";
+import { PositionedFile } from "./file.ts";
 import { startObjectHash } from "./hash.ts";
 import type { ObjectKind, Oid } from "./object.ts";
 import { PACK_HEADER, PACK_TRAILER } from "./pack_scan.ts";
@@ -29,7 +29,7 @@ export interface Taker {
   isHeld(oid: Oid): boolean;
 }
 
-const PIECE = 1 << 20;
+const AHEAD = 1 << 20;
 /** Deltas are kept for the second pass up to this many bytes. */
 const KEPT = 24 << 20;
 
@@ -40,15 +40,18 @@ export interface ParsedPack {
   readonly named: Map<Oid, number[]>;
   /** Deltas that were small enough to keep. */
   readonly deltas: Map<number, Uint8Array>;
+  /** How many entries are deltas. */
+  readonly deltaCount: number;
 }
 
 /** Goes through the entries of a pack: identifies the whole objects, and notes which deltas are made on what. Gives control back after each. */
 export function* parsePack(
-  file: PositionedFile,
+  path: string,
   count: number,
   limits: PackLimits,
   taker: Taker,
 ): Generator<number, ParsedPack> {
+  using file = new PositionedFile(path, AHEAD);
   const table = new PackTable(count);
   const named = new Map<Oid, number[]>();
   const deltas = new Map<number, Uint8Array>();
@@ -56,6 +59,7 @@ export function* parsePack(
   let at = PACK_HEADER;
   let total = 0;
   let kept = 0;
+  let deltaCount = 0;
   for (let entry = 0; entry < count; entry++) {
     const start = file.view(at, Math.min(ENTRY_HEADER_BYTES, end - at));
     const header = parseEntryHeader(start, 0);
@@ -83,6 +87,7 @@ export function* parsePack(
         if (result > limits.objectBytes) throw tooLarge(result, limits.objectBytes);
         total += result;
         noteBase(table, named, entry, header);
+        deltaCount++;
         if (kept + size <= KEPT) {
           kept += size;
           deltas.set(entry, found.bytes);
@@ -96,7 +101,7 @@ export function* parsePack(
   }
   table.offsets[count] = at;
   if (at !== end) throw new CorruptError("a pack has bytes after its last object");
-  return { table, named, deltas };
+  return { table, named, deltas, deltaCount };
 }
 
 function noteBase(
@@ -120,8 +125,8 @@ function noteBase(
 
 function checksum(file: PositionedFile, start: number, end: number): number {
   let crc = 0;
-  for (let at = start; at < end; at += PIECE) {
-    crc = crc32(file.view(at, Math.min(PIECE, end - at)), crc);
+  for (let at = start; at < end; at += AHEAD) {
+    crc = crc32(file.view(at, Math.min(AHEAD, end - at)), crc);
   }
   return crc;
 }

@@ -21,6 +21,7 @@ export async function receivePack(
   input: string | AsyncIterable<Uint8Array>,
   path: string,
   limits: { totalBytes: number; objects: number },
+  signal?: AbortSignal,
 ): Promise<ReceivedPack> {
   const sha1 = createHash("sha1");
   const sha256 = createHash("sha256");
@@ -31,6 +32,7 @@ export async function receivePack(
   let bytes = 0;
   try {
     for await (const piece of typeof input === "string" ? piecesOf(input) : input) {
+      signal?.throwIfAborted();
       bytes += piece.length;
       if (bytes > limits.totalBytes) throw tooMuch(`is over ${limits.totalBytes} bytes`);
       if (head.length < PACK_HEADER) {

@@ -25,10 +25,7 @@ export function sourceOf(uri: string, record: Pack): Source {
   throw new CorruptError(`${uri} does not hold the ${bytes} bytes it tells of`);
 }
 
-/**
- * Puts the pack at `file`. Whole pieces that are there from an earlier try stay; the SHA-256 of all of it must be
- * the one that the manifest or the pack record names, else CorruptError.
- */
+/** Puts the pack at `file`, whatever its SHA-256. Whole pieces that are there from an earlier try stay. */
 export async function download(
   records: Records,
   account: Account,
@@ -37,20 +34,24 @@ export async function download(
   progress: (bytes: number) => void,
 ): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  if ("bytes" in source) {
-    await writeFile(file, source.bytes);
-  } else {
-    await downloadPieces(records, account, source.blobs, file, progress);
-  }
+  if ("bytes" in source) await writeFile(file, source.bytes);
+  else await downloadPieces(records, account, source.blobs, file, progress);
+}
+
+/** Removes a pack that was put at `file`, with a CorruptError, when its SHA-256 is not the one that its record names. */
+export async function refuseOther(
+  account: Account,
+  { sha256 }: Source,
+  file: string,
+): Promise<void> {
   const hash = createHash("sha256");
   for await (const chunk of createReadStream(file)) hash.update(chunk);
   const found = hash.digest("hex");
-  if (found !== source.sha256) {
-    await rm(file);
-    throw new CorruptError(
-      `a pack of ${account.handle} has SHA-256 ${found}, its record says ${source.sha256}`,
-    );
-  }
+  if (found === sha256) return;
+  await rm(file);
+  throw new CorruptError(
+    `a pack of ${account.handle} has SHA-256 ${found}, its record says ${sha256}`,
+  );
 }
 
 async function downloadPieces(

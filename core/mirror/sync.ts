@@ -7,10 +7,11 @@ import { ID, type Pack } from "../atproto/lexicons.gen.ts";
 import { CorruptError, RemoteError } from "../errors.ts";
 import { isMissing } from "../files.ts";
 import { type IndexedPack, indexPack } from "../git/index_pack.ts";
+import { Links } from "../git/links.ts";
 import type { ObjectReader } from "../git/object.ts";
 import { layered } from "../git/layered.ts";
 import { openStore } from "../git/store.ts";
-import { download, type Source, sourceOf } from "./download.ts";
+import { download, refuseOther, type Source, sourceOf } from "./download.ts";
 import type { Manifest } from "./manifest.ts";
 import { holdsPack, packsOf } from "./place.ts";
 import type { State } from "./state.ts";
@@ -27,6 +28,8 @@ export const PACK_LIMITS = {
 export interface Arrived {
   readonly packs: Map<string, string>;
   readonly records: Map<string, string>;
+  /** What the objects of these packs lead to, unless some came in an earlier try. */
+  readonly links: Links;
 }
 
 interface Wanted {
@@ -43,7 +46,7 @@ interface Wanted {
  * hashed; a thin pack is completed.
  */
 export async function fetchPacks(
-  { records, account, path, held, waiting, state, manifest, isWhole, progress }: {
+  { records, account, path, held, waiting, state, manifest, isWhole, signal, progress }: {
     records: Records;
     account: Account;
     path: string;
@@ -53,6 +56,7 @@ export async function fetchPacks(
     manifest: Manifest;
     /** Fetches folds too of whose packs all are held. */
     isWhole: boolean;
+    signal: AbortSignal;
     progress: (text: string, done?: number, total?: number) => void;
   },
 ): Promise<Arrived> {
@@ -60,6 +64,7 @@ export async function fetchPacks(
   const known = new Map(state?.records);
   const arriving = openStore(waiting);
   const store = layered(held, arriving);
+  const links = new Links();
   try {
     const wanted = await listWanted(records, account, manifest, packs, known);
     const total = wanted.reduce((sum, { source }) => sum + sizeOf(source), 0);
@@ -77,7 +82,7 @@ export async function fetchPacks(
       const name = await arrive(
         records,
         account,
-        { path, waiting, store },
+        { path, waiting, store, links, signal, progress },
         one,
         (bytes) => progress("receiving packs", from + bytes, total),
       );
@@ -85,7 +90,7 @@ export async function fetchPacks(
       arriving.refresh();
       done += sizeOf(source);
     }
-    return { packs, records: known };
+    return { packs, records: known, links };
   } finally {
     arriving.close();
   }
@@ -94,19 +99,21 @@ export async function fetchPacks(
 async function arrive(
   records: Records,
   account: Account,
-  { path, waiting, store }: { path: string; waiting: string; store: ObjectReader },
+  place: Indexing & { path: string; waiting: string },
   { source, objects }: Wanted,
   progress: (bytes: number) => void,
 ): Promise<string> {
+  const { path, waiting, ...indexing } = place;
   const mark = join(waiting, `${source.sha256}.name`);
   const earlier = await readMark(mark);
   // A sync that was cut off may have moved it into the mirror, or half of it.
   if (earlier && (await holdsPack(waiting, earlier) || await holdsPack(path, earlier))) {
+    place.links.giveUp();
     return earlier;
   }
   const file = join(waiting, source.sha256);
   await download(records, account, source, file, progress);
-  const { name, objects: actual } = await indexFile(file, waiting, store);
+  const { name, objects: actual } = await index(account, source, file, waiting, indexing);
   if (objects !== undefined && objects !== actual) {
     throw new CorruptError(
       `a pack of ${account.handle} has ${actual} objects, its record tells of ${objects}`,
@@ -117,14 +124,42 @@ async function arrive(
   return name;
 }
 
-/** Indexes the pack at `file` into the folder `waiting`, completing it from `store`; what it breaks is a CorruptError. */
+/** Indexes a pack that was downloaded: what is wrong with one that its record does not name is that. */
+async function index(
+  account: Account,
+  source: Source,
+  file: string,
+  waiting: string,
+  indexing: Indexing,
+): Promise<IndexedPack> {
+  try {
+    return await indexFile(file, waiting, { ...indexing, sha256: source.sha256 });
+  } catch (error) {
+    if (error instanceof CorruptError) await refuseOther(account, source, file);
+    throw error;
+  }
+}
+
+/** What an arriving pack is indexed with. */
+export interface Indexing {
+  /** Completes a thin pack. */
+  readonly store: ObjectReader;
+  /** Learns what the pack's objects lead to. */
+  readonly links: Links;
+  /** What its SHA-256 must be. */
+  readonly sha256?: string;
+  readonly signal: AbortSignal;
+  progress(text: string, done?: number, total?: number): void;
+}
+
+/** Indexes the pack at `file` into the folder `waiting`; what it breaks is a CorruptError. */
 export async function indexFile(
   file: string,
   waiting: string,
-  store: ObjectReader,
+  indexing: Indexing,
 ): Promise<IndexedPack> {
   return await indexPack(file, {
-    store,
+    ...indexing,
     outDir: packsOf(waiting),
     limits: PACK_LIMITS,
     complete: true,

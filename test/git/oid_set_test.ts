@@ -7,7 +7,7 @@ describe("OidSet", () => {
   it("numbers oids as they come and finds them wherever they lie", () => {
     const random = randomNumbers(7);
     const bytes = new Uint8Array(5000 * 20 + 1);
-    for (let i = 0; i < bytes.length; i++) bytes[i] = random() * 256;
+    for (let i = 0; i < bytes.length; i++) bytes[i] = random(256);
     // Oids alike but for their end share a place in the table.
     for (let i = 1; i < 1000; i++) bytes.copyWithin(1 + i * 20, 1, 17);
     const set = new OidSet();
