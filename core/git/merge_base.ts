@@ -4,8 +4,11 @@ import type { MergeStore } from "./merge_store.ts";
 import { mergeInStore } from "./merge_tree.ts";
 import type { Oid } from "./object.ts";
 
-/** More merges of merge bases than this are not made: what is merged by then is the base. */
-const mergeLimit = 100;
+/**
+ * More merges of merge bases than this are not made: what is merged by then is the base. The
+ * histories of large projects take up to about 200 for one merge, as bases have bases.
+ */
+const mergeLimit = 256;
 
 interface Bases {
   readonly store: MergeStore;
@@ -46,7 +49,9 @@ function commonBase(bases: Bases, ours: Oid, theirs: Oid, depth: number): Oid | 
       keepBoth: undefined,
     });
     const oid: Oid = `merged ${made.size}`;
-    made.set(oid, { tree, parents: [merged, next], time: 0 });
+    // Later than its parents: walks by date would else go through all of history before they come to it.
+    const time = Math.max(commits.commit(merged).time, commits.commit(next).time);
+    made.set(oid, { tree, parents: [merged, next], time });
     merged = oid;
   }
   return merged;

@@ -6,16 +6,23 @@ import { isTree, parseTree } from "./tree.ts";
 import type { NewObjects } from "./tree_build.ts";
 
 const diffSteps = 5e8;
+const paths = 500_000;
 
 /** What all of a merge, merges of its bases included, may cost; past it, files are compared coarsely and renames are not seen. */
 export interface MergeBudget {
   readonly diff: DiffBudget;
   readonly renames: ScoreCost;
+  /** How many paths may still be found to differ: trees can be made to have no end of them. */
+  paths: number;
 }
 
 /** Objects of a repository and those that a merge makes on its way, of which only some will be written. */
 export class MergeStore implements ObjectReader {
-  readonly budget: MergeBudget = { diff: { left: diffSteps }, renames: { bytes: 0, steps: 0 } };
+  readonly budget: MergeBudget = {
+    diff: { left: diffSteps },
+    renames: { bytes: 0, steps: 0 },
+    paths,
+  };
   readonly #held: ObjectReader;
   readonly #made = new Map<Oid, GitObject & { readonly base: Oid | undefined }>();
 

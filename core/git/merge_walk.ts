@@ -13,13 +13,11 @@ import {
   type Stages,
   THEIRS,
 } from "./merge_entry.ts";
+import type { MergeBudget, MergeStore } from "./merge_store.ts";
 import type { ObjectReader, Oid } from "./object.ts";
 import type { Loose } from "./rename.ts";
 import { isTree } from "./tree.ts";
 import { checkDepth, type Found, type TreeCursor } from "./walk.ts";
-
-/** Trees that differ in more paths than this are made to exhaust whoever compares them. */
-const pathLimit = 500_000;
 
 /** A file that went or came on a side. */
 export interface Candidate extends Loose {
@@ -64,19 +62,19 @@ interface Walk extends Walked {
   readonly objects: ObjectReader;
   /** The sides whose deferred directories must be looked into. */
   readonly opened: Set<Side>;
-  paths: number;
+  readonly budget: MergeBudget;
 }
 
 /** Compares two sides with their base, looking into directories only where that can matter. */
-export function walkSides(objects: ObjectReader, trees: Stages<Oid>): Walked {
+export function walkSides(store: MergeStore, trees: Stages<Oid>): Walked {
   const root = newDirectory("", "", trees[OURS], trees);
   const walk: Walk = {
-    objects,
+    objects: store,
     root,
     entries: new Map(),
     sides: { [OURS]: newSide(), [THEIRS]: newSide() },
     opened: new Set(),
-    paths: 0,
+    budget: store.budget,
   };
   walkDirectory(walk, root, "no", 0);
   for (const side of [OURS, THEIRS] as const) {
@@ -124,10 +122,8 @@ function descend(walk: Walk, slot: Slot, watch: Watch, depth: number): void {
 function walkDirectory(walk: Walk, directory: Directory, watch: Watch, depth: number): void {
   checkDepth(depth);
   const slots = listSlots(walk.objects, directory);
-  walk.paths += slots.length;
-  if (walk.paths > pathLimit) {
-    throw new CorruptError(`the trees to merge differ in more than ${pathLimit} paths`);
-  }
+  walk.budget.paths -= slots.length;
+  if (walk.budget.paths < 0) throw new CorruptError("the trees to merge differ in too many paths");
   if (watch === OURS || watch === THEIRS) {
     const mask = 1 << watch;
     if (slots.some(({ files }) => maskOf(files) === mask)) watch = "renames";
