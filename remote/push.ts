@@ -5,7 +5,7 @@ import type { RepoName } from "../core/forge/names.ts";
 import { withPackFile } from "../core/forge/pack_file.ts";
 import { MOST_NEEDS } from "../core/forge/place_pack.ts";
 import { publish } from "../core/forge/publish.ts";
-import { openNewest, openWriting, type Writing } from "../core/forge/refs.ts";
+import { openNewest, openWriting, type Writing } from "../core/forge/writing.ts";
 import type { Oid } from "../core/git/object.ts";
 import type { Received } from "../core/mirror/mirror.ts";
 import { peeledOf } from "../core/mirror/verify.ts";

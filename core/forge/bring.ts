@@ -5,7 +5,7 @@ import { repack } from "../git/repack.ts";
 import { openStore } from "../git/store.ts";
 import type { Received } from "../mirror/mirror.ts";
 import { withPackFile } from "./pack_file.ts";
-import type { Writing } from "./refs.ts";
+import type { Writing } from "./writing.ts";
 
 /**
  * Runs `work` with a pack of what a commit leads to and no pack of the manifest holds; with none when a ref reaches the

@@ -13,7 +13,7 @@ import { isOvertaken, shortRef } from "./moved.ts";
 import type { RepoName } from "./names.ts";
 import { publish } from "./publish.ts";
 import { pathBytes } from "./reading.ts";
-import { openNewest, openWriting, type Writing } from "./refs.ts";
+import { openNewest, openWriting, type Writing } from "./writing.ts";
 
 const TRIES = 6;
 

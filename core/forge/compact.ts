@@ -1,7 +1,7 @@
 import type { WriteContext } from "../context.ts";
 import { fold } from "./fold.ts";
 import type { RepoName } from "./names.ts";
-import { openWriting } from "./refs.ts";
+import { openWriting } from "./writing.ts";
 import { sweep } from "./sweep.ts";
 
 /**

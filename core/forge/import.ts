@@ -11,7 +11,7 @@ import { type RefUpdate, shortRef } from "./moved.ts";
 import type { RepoName } from "./names.ts";
 import { withPackFile } from "./pack_file.ts";
 import { publish } from "./publish.ts";
-import { openWriting, type Writing } from "./refs.ts";
+import { openWriting, type Writing } from "./writing.ts";
 import { readRemoteUrl } from "./remote_url.ts";
 import type { Advertised } from "./smart_http.ts";
 
