@@ -17,6 +17,7 @@ const modules: Readonly<Record<string, Module>> = {
   account: () => import("./commands/account.ts"),
   git: () => import("./commands/git.ts"),
   mcp: () => import("./commands/mcp.ts"),
+  upgrade: () => import("./commands/upgrade.ts"),
 };
 
 /** Loads one command's code. */

@@ -109,6 +109,19 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     "core/params.ts",
     "core/text.ts",
   ],
+  "core/commands/upgrade.ts": [
+    "core/command.ts",
+    "core/text.ts",
+    "core/upgrade",
+    "core/version.ts",
+  ],
+  "core/upgrade": [
+    "core/atproto/http.ts",
+    "core/child.ts",
+    "core/errors.ts",
+    "core/folders.ts",
+    "core/versions.ts",
+  ],
   // What assistants are offered follows from the whole table.
   "core/commands/mcp.ts": [
     "core/command.ts",
