@@ -1,5 +1,6 @@
 import { passLines, type Span } from "./blame_lines.ts";
 import { blobIn, type FoundFile, renamedFrom } from "./blame_parent.ts";
+import { LineNumbers, type NumberedText } from "./blame_text.ts";
 import { latin1 } from "./bytes.ts";
 import { type CommitGraph, UNCHANGED } from "./graph.ts";
 import { NO_PARENT } from "./graph_columns.ts";
@@ -7,6 +8,9 @@ import type { Allowance } from "./graph_log.ts";
 import { NumberQueue } from "./graph_queue.ts";
 import type { Oid } from "./object.ts";
 import { readObject } from "./walk.ts";
+
+/** How many texts are kept with their lines numbered: what one commit is compared with is often compared next. */
+const TEXTS = 8;
 
 /** Lines that follow each other and come from one commit; counted from 0. */
 export interface BlameRun {
@@ -69,6 +73,8 @@ class Search {
   readonly #waiting = new Map<number, Origin[]>();
   readonly #marks = new Map<string, (number: number) => number>();
   readonly #settled: Settled[] = [];
+  readonly #lines = new LineNumbers();
+  readonly #texts = new Map<Oid, NumberedText>();
 
   constructor(graph: CommitGraph, { tip, file, start, end, allowance }: BlameStart) {
     this.#graph = graph;
@@ -133,18 +139,27 @@ class Search {
     if ("whole" in sources) {
       return this.#give(sources.whole.number, sources.whole.file, origin.spans);
     }
-    const { objects } = this.#graph;
+    const newer = this.#text(file.oid);
     for (const source of sources.changed) {
-      const { passed, kept } = passLines(
-        origin.spans,
-        readObject(objects, source.file.oid, "blob"),
-        readObject(objects, file.oid, "blob"),
-      );
+      const older = this.#text(source.file.oid, newer);
+      const { passed, kept } = passLines(origin.spans, older, newer, this.#lines.distinct);
       if (passed.length > 0) this.#give(source.number, source.file, passed);
       origin.spans = kept;
       if (kept.length === 0) return;
     }
     this.#settle(origin, sources.changed[0]);
+  }
+
+  #text(oid: Oid, like?: NumberedText): NumberedText {
+    const known = this.#texts.get(oid);
+    if (known !== undefined) return known;
+    const text = this.#lines.number(readObject(this.#graph.objects, oid, "blob"), like);
+    for (const oldest of this.#texts.keys()) {
+      if (this.#texts.size < TEXTS) break;
+      this.#texts.delete(oldest);
+    }
+    this.#texts.set(oid, text);
+    return text;
   }
 
   /** Where a file of a commit comes from: the parent that has just the same, or those that have another version. */

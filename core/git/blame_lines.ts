@@ -1,4 +1,6 @@
-import { diffLines, type LineChange } from "./diff_lines.ts";
+import type { NumberedText } from "./blame_text.ts";
+import { slideRuns } from "./diff_slide.ts";
+import { markChanges } from "./myers.ts";
 
 /** Lines whose origin is looked for: where they are in the text asked about, and where in the one looked at; from 0. */
 export interface Span {
@@ -8,55 +10,90 @@ export interface Span {
 }
 
 const BLOCK = 1024;
-const NEWLINE = 10;
+const NEW = -1;
 
 /** Parts spans of a text into those an older text has as well, `at` being their lines there, and the rest. */
 export function passLines(
   spans: readonly Span[],
-  older: Uint8Array,
-  newer: Uint8Array,
+  older: NumberedText,
+  newer: NumberedText,
+  distinct: number,
 ): { passed: Span[]; kept: Span[] } {
-  const { changes } = diffLines(...withoutCommonEnd(older, newer));
+  const places = placesIn(older, newer, distinct);
   const passed: Span[] = [];
   const kept: Span[] = [];
-  let next = 0;
-  for (const span of spans.toSorted((one, other) => one.at - other.at)) {
-    const end = span.at + span.count;
-    for (let at = span.at; at < end;) {
-      while (endOf(changes[next]) <= at) next++;
-      const change = changes[next];
-      const line = span.line + at - span.at;
-      const isKept = change !== undefined && change.b <= at;
-      const stop = Math.min(end, isKept ? endOf(change) : change?.b ?? end);
-      if (isKept) kept.push({ line, at, count: stop - at });
-      else passed.push({ line, at: at + shiftAfter(changes[next - 1]), count: stop - at });
-      at = stop;
+  for (const { line, at, count } of spans) {
+    for (let done = 0; done < count;) {
+      const place = places[at + done] ?? NEW;
+      let length = 1;
+      if (place === NEW) {
+        while (done + length < count && places[at + done + length] === NEW) length++;
+        kept.push({ line: line + done, at: at + done, count: length });
+      } else {
+        while (done + length < count && places[at + done + length] === place + length) length++;
+        passed.push({ line: line + done, at: place, count: length });
+      }
+      done += length;
     }
   }
   return { passed, kept };
 }
 
-function endOf(change: LineChange | undefined): number {
-  return change === undefined ? Infinity : change.b + change.bCount;
+/** Gives for each line of a text where an older one has it, or `NEW`. */
+function placesIn(older: NumberedText, newer: NumberedText, distinct: number): Int32Array {
+  const cut = commonEndLines(older, newer);
+  const a = withoutEnd(older, cut);
+  const b = withoutEnd(newer, cut);
+  const marks = markChanges({ a: a.numbers, b: b.numbers, distinct });
+  const sideA = { lines: a, numbers: a.numbers, marks: marks.a };
+  const sideB = { lines: b, numbers: b.numbers, marks: marks.b };
+  slideRuns(sideA, sideB, "readable");
+  slideRuns(sideB, sideA, "readable");
+  const places = new Int32Array(newer.count).fill(NEW);
+  let place = 0;
+  for (let line = 0; line < newer.count; line++) {
+    if (marks.b[line] === 1 && line < b.count) continue;
+    while (marks.a[place] === 1) place++;
+    places[line] = place++;
+  }
+  return places;
 }
 
-/** How far from its place in the newer text a line after the change is in the older. */
-function shiftAfter(change: LineChange | undefined): number {
-  return change === undefined ? 0 : change.a + change.aCount - change.b - change.bCount;
+function withoutEnd(text: NumberedText, lines: number): NumberedText {
+  const count = text.count - lines;
+  return {
+    bytes: text.bytes,
+    starts: text.starts.subarray(0, count + 1),
+    count,
+    numbers: text.numbers.subarray(0, count),
+  };
 }
 
 /**
- * Leaves out what both texts end with, in whole blocks and up to a line's end, as git does where it shows no lines around
- * a change: which of several good differences is found depends on it.
+ * Counts the lines at the end that are left out of a comparison: both texts end with them, and they are in whole blocks
+ * of that, but for the first. Git leaves them out where it shows no lines around a change, and which of several good
+ * differences is found depends on it.
  */
-function withoutCommonEnd(a: Uint8Array, b: Uint8Array): [Uint8Array, Uint8Array] {
-  const shorter = Math.min(a.length, b.length);
-  let cut = 0;
-  for (let same = 1; same <= shorter && a[a.length - same] === b[b.length - same]; same++) {
-    if (same % BLOCK === 0) cut = same;
-  }
-  if (cut === 0) return [a, b];
-  const newline = a.indexOf(NEWLINE, a.length - cut);
-  const left = newline < 0 ? 0 : a.length - newline - 1;
-  return [a.subarray(0, a.length - left), b.subarray(0, b.length - left)];
+function commonEndLines(a: NumberedText, b: NumberedText): number {
+  const shorter = Math.min(a.count, b.count);
+  let lines = 0;
+  while (
+    lines < shorter && a.numbers[a.count - 1 - lines] === b.numbers[b.count - 1 - lines]
+  ) lines++;
+  const blocks = Math.floor(commonEndBytes(a, b, lines) / BLOCK) * BLOCK;
+  if (blocks === 0) return 0;
+  let left = 0;
+  // A line goes when the whole of it is in the blocks and it is not the first there.
+  while (left < lines && a.bytes.length - (a.starts[a.count - 1 - left] ?? 0) < blocks) left++;
+  return left;
+}
+
+/** How many bytes both texts end with, of which so many lines are known. */
+function commonEndBytes(a: NumberedText, b: NumberedText, lines: number): number {
+  let atA = a.starts[a.count - lines] ?? 0;
+  let atB = b.starts[b.count - lines] ?? 0;
+  const known = a.bytes.length - atA;
+  const start = atA;
+  while (atA > 0 && atB > 0 && a.bytes[atA - 1] === b.bytes[atB - 1]) atA--, atB--;
+  return known + start - atA;
 }
