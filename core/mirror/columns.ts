@@ -80,7 +80,7 @@ export class ColumnFile {
   part(column: number, from: number, to: number): Uint8Array {
     const { at, length } = this.#places[column] ?? { at: 0, length: 0 };
     const end = Math.min(to, length);
-    return from < end ? this.#file.view(at + from, end - from).slice() : new Uint8Array();
+    return from < end ? this.#file.read(at + from, end - from) : new Uint8Array();
   }
 
   /** Closes the file. */

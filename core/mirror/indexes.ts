@@ -51,6 +51,7 @@ export class Indexes {
   #graphFile: OpenGraph | undefined;
   #growth: { readonly cid: string; readonly steps: Generator<void> } | undefined;
   #wholeAt: string | undefined;
+  #searchedAt: Oid | undefined;
   #trigrams: TrigramIndex | undefined;
   #trigramFile: OpenTrigrams | undefined;
   /** One step at a time. */
@@ -162,10 +163,14 @@ export class Indexes {
   }
 
   async #growTrigrams(tree: Oid): Promise<boolean> {
+    if (this.#searchedAt === tree) return true;
     const known = this.trigrams;
     const all = new Set(this.files(tree).map(({ oid }) => oid));
     const lacking = new Set([...all].filter((oid) => !known.has(oid)));
-    if (!this.#isWorthIndexing(lacking)) return true;
+    if (!this.#isWorthIndexing(lacking)) {
+      this.#searchedAt = tree;
+      return true;
+    }
     // Blobs that files have no more only cost room: with too many of them it starts anew.
     const isStale = known.columns.count > 2 * all.size + FILES_WORTH_WRITING;
     const before = isStale ? NO_TRIGRAMS : known.columns;
