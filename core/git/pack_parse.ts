@@ -30,6 +30,12 @@ export interface Taker {
 }
 
 const AHEAD = 1 << 20;
+/** Commits, trees and tags are made in memory; what a delta makes too, and git makes none of a larger file. */
+const STRUCTURE_BYTES = 128 << 20;
+const DELTA_BYTES = 512 << 20;
+/** A few bytes of deltas can stand for any number: past so much, a pack may make so many times its size. */
+const FREE_BYTES = 2 ** 31;
+const MOST_TIMES = 4096;
 /** Deltas are kept for the second pass up to this many bytes. */
 const KEPT = 24 << 20;
 
@@ -56,6 +62,7 @@ export function* parsePack(
   const named = new Map<Oid, number[]>();
   const deltas = new Map<number, Uint8Array>();
   const end = file.size - PACK_TRAILER;
+  const most = Math.min(limits.totalBytes, Math.max(FREE_BYTES, file.size * MOST_TIMES));
   let at = PACK_HEADER;
   let total = 0;
   let kept = 0;
@@ -64,7 +71,7 @@ export function* parsePack(
     const start = file.view(at, Math.min(ENTRY_HEADER_BYTES, end - at));
     const header = parseEntryHeader(start, 0);
     const { kind, size, length } = header;
-    if (size > limits.objectBytes) throw tooLarge(size, limits.objectBytes);
+    refuseLarge(size, kind === "blob" ? limits.objectBytes : STRUCTURE_BYTES, limits);
     table.offsets[entry] = at;
     table.headerLengths[entry] = length;
     table.sizes[entry] = size;
@@ -84,7 +91,7 @@ export function* parsePack(
         table.identify(entry, kind, taker.take(kind, found.bytes));
       } else {
         const { result } = deltaSizes(found.bytes);
-        if (result > limits.objectBytes) throw tooLarge(result, limits.objectBytes);
+        refuseLarge(result, DELTA_BYTES, limits);
         total += result;
         noteBase(table, named, entry, header);
         deltaCount++;
@@ -94,7 +101,7 @@ export function* parsePack(
         }
       }
     }
-    if (total > limits.totalBytes) throw tooMuch(`inflates to over ${limits.totalBytes} bytes`);
+    if (total > most) throw tooMuch(`inflates to over ${most} bytes`);
     table.crcs[entry] = checksum(file, at, at + length + consumed);
     at += length + consumed;
     yield size;
@@ -102,6 +109,11 @@ export function* parsePack(
   table.offsets[count] = at;
   if (at !== end) throw new CorruptError("a pack has bytes after its last object");
   return { table, named, deltas, deltaCount };
+}
+
+function refuseLarge(size: number, most: number, { objectBytes }: PackLimits): void {
+  const limit = Math.min(most, objectBytes);
+  if (size > limit) throw tooLarge(size, limit);
 }
 
 function noteBase(

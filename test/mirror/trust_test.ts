@@ -315,6 +315,30 @@ describe("a mirror of a hostile owner's repository", () => {
       );
     });
 
+    it("that is small and would take all memory or hours", async () => {
+      const base = handmade("blob", new Uint8Array(1 << 23));
+      const copies = (times: number, ...more: number[]) =>
+        Uint8Array.from([
+          ...varint(1 << 23),
+          ...varint(times * 0x7fffff + more.length / 2),
+          ...Array.from({ length: times }, () => [0xf0, 0xff, 0xff, 0x7f]).flat(),
+          ...more,
+        ]);
+      await refused(
+        () => branch(change.oid, packOf(base.entry, deltaOn(base.oid, copies(80)))),
+        /object of 671088560 bytes is over the limit of 536870912/,
+      );
+      const many = Array.from({ length: 6 }, (_, i) => deltaOn(base.oid, copies(60, 1, i)));
+      await refused(
+        () => branch(change.oid, packOf(base.entry, ...many)),
+        /inflates to over 2147483648 bytes/,
+      );
+      for (const kind of ["commit", "tree", "tag"] as const) {
+        const entry = whole(kind, new Uint8Array(), { size: 2 ** 28 });
+        await refused(() => branch(change.oid, packOf(entry)), /is over the limit of 134217728/);
+      }
+    });
+
     it("that says it has more objects, or has bytes after the last", async () => {
       const many = Uint8Array.from(sound);
       new DataView(many.buffer).setUint32(8, 2 ** 32 - 1);
