@@ -26,8 +26,8 @@ const COMMITS_BY_OBJECT = 500;
 /** The bytes of text one answer indexes beside itself. */
 const TEXT_A_TIME = 4 << 20;
 /** Fewer files than this, with less text, are read at each search instead. */
-const FILES_WORTH_WRITING = 200;
-const TEXT_WORTH_WRITING = 1 << 20;
+const FILES_WORTH_WRITING = 64;
+const TEXT_WORTH_WRITING = 1 << 18;
 const ANSWER_BYTES = 8 << 20;
 const LISTS = 2;
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Unpackr } from "msgpackr";
 import { utf8 } from "../../core/git/bytes.ts";
 import { logPath } from "../../core/git/graph_log.ts";
-import { readCommits } from "../../core/git/history.ts";
+import { log, readCommits } from "../../core/git/history.ts";
 import { type ObjectStore, openStore } from "../../core/git/store.ts";
 import { type Indexed, Indexes } from "../../core/mirror/indexes.ts";
 import { buildLongRepo, git, putObject, type TempDir, tempDir } from "../support/git.ts";
@@ -144,6 +144,17 @@ describe("the indexes of a mirror", () => {
     assertEquals(open().trigrams.columns.count, 0);
     await open().build(indexed, tree, signal);
     assertEquals(open().trigrams.columns.count, 300);
+  });
+
+  it("give commits to long walks and short ones", async () => {
+    const all = git(dir, "rev-list", "main").split("\n");
+    for (const indexes of [open(), open()]) {
+      for (const most of [20, all.length]) {
+        const commits = log({ commits: indexes.commits(), tips: [tip] });
+        assertEquals([...commits.take(most)], all.slice(0, most));
+      }
+      await open().build(indexed, undefined, signal);
+    }
   });
 
   it("are MessagePack that others can read", async () => {
