@@ -46,14 +46,16 @@ export function tokensOf(bytes: number): number {
 
 /** What the server's instructions explain once for all tools, and what is left to say of it in each. */
 const EXPLAINED: Readonly<Record<string, string>> = {
-  "the repository, as handle/name": "handle/name",
+  "the repository, as handle/name": "",
+  "whose, as a handle or a DID (yours if not given)": "yours if not given",
   "a branch, tag or commit (the default branch if not given)": "",
+  "a branch, tag or commit: what to compare with": "what to compare with",
   "at most this many": "",
   "go on where an earlier answer's cursor says": "",
 };
 
 /** Bounds that only keep nonsense out; the command checks them anyhow. */
-const PLAIN_MINIMUM = 1;
+const PLAIN_MINIMUMS = [0, 1];
 const PLAIN_MAXIMUM = 1_000_000;
 
 /** A schema without what is said elsewhere. */
@@ -62,7 +64,7 @@ function lean({ description = "", minimum, maximum, properties, items, ...rest }
   return {
     ...rest,
     ...(said !== "" && { description: said }),
-    ...(minimum !== undefined && minimum !== PLAIN_MINIMUM && { minimum }),
+    ...(minimum !== undefined && !PLAIN_MINIMUMS.includes(minimum) && { minimum }),
     ...(maximum !== undefined && maximum < PLAIN_MAXIMUM && { maximum }),
     ...(items && { items: lean(items) }),
     ...(properties && {

@@ -5,7 +5,7 @@ import type { Filter } from "./filter.ts";
 const COMMON =
   `knotless hosts git repositories on the AT Protocol: no clone is needed to read or change one.
 
-Names: repo is handle/name. uri is an at:// URI as a list or show gave it. rev is a branch, tag or commit; left out, it \
+Names: repo is handle/name. handle is an account's handle or DID. uri is an at:// URI as a list or show gave it. rev is a branch, tag or commit; left out, it \
 is the default branch. limit is at most how many; a list that was cut has more and a cursor: call again with that \
 cursor. undo: true takes back what the tool did. Reads come from a copy on this machine that is brought up to date \
 first.

@@ -10,15 +10,15 @@ const search = command({
   name: "repo search",
   summary: "Find the lines that hold a string, in any case",
   details:
-    "Text files only, by path and line. Long lines are cut around what was found. With context, the lines around come along, enough to edit by.",
+    "Long lines are cut around the match. With context, the lines around come along, enough to edit by.",
   kind: "read",
   params: () => ({
     repo: repo(),
-    text: z.string().min(1).max(1000).describe("the string to find, as it is, in any case"),
+    text: z.string().min(1).max(1000).describe("the string, as it is"),
     path: path("only files under this directory, file or glob such as *.ts").optional(),
     rev: rev(),
     context: z.number().int().min(0).max(50).optional()
-      .describe("give runs with so many lines before and after each match"),
+      .describe("give this many lines before and after each match"),
     limit: limit(100),
     cursor: cursor(),
   }),
@@ -47,16 +47,16 @@ function showRun({ path, start, matches, text }: MatchRun): string {
 const blame = command({
   name: "repo blame",
   summary: "Show who last changed each line of a file",
-  details: "Lines that follow each other and come from one commit are one run.",
+  details: "Lines in a row of one commit are one run.",
   kind: "read",
   params: () => ({
     repo: repo(),
     path: path("the file"),
     rev: rev(),
     start: z.number().int().min(1).max(1_000_000_000).optional()
-      .describe("the first line to explain, from 1 (all lines if not given)"),
+      .describe("the first line, from 1 (all if not given)"),
     end: z.number().int().min(1).max(1_000_000_000).optional()
-      .describe("the last line to explain (start if not given)"),
+      .describe("the last line (start if not given)"),
     limit: limit(100),
     cursor: cursor(),
   }),

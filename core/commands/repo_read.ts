@@ -78,7 +78,7 @@ const tree = command({
 const read = command({
   name: "repo read",
   summary: "Read a file of a repository, or some of its lines",
-  details: "A file that is not text comes as base64, to a pipe as it is.",
+  details: "A file that is not text comes as base64.",
   kind: "read",
   params: () => ({
     repo: repo(),

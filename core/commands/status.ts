@@ -11,7 +11,7 @@ const status = command({
   params: () => ({
     server: z.string().max(2000).meta({ names: "server" }).optional()
       .describe("the server's URL (the appview if not given)"),
-    repo: repo().optional().describe("also show this repository's copy on this machine"),
+    repo: repo().optional().describe("show this repository's copy here too"),
   }),
   examples: [
     { line: "status", says: "show version and account" },
