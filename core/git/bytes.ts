@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+
 const encoder = new TextEncoder();
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -23,11 +25,8 @@ export function strictText(bytes: Uint8Array): string | undefined {
 
 /** Gives the bytes from `start` to `end` as text of one character a byte. */
 export function latin1(bytes: Uint8Array, start = 0, end: number = bytes.length): string {
-  let text = "";
-  for (let at = start; at < end; at += 4096) {
-    text += String.fromCharCode(...bytes.subarray(at, Math.min(at + 4096, end)));
-  }
-  return text;
+  const { buffer, byteOffset, length } = bytes.subarray(start, end);
+  return Buffer.from(buffer, byteOffset, length).toString("latin1");
 }
 
 /** Joins the parts into one array. */
