@@ -2,8 +2,9 @@ import { ID, type Repo } from "../atproto/lexicons.gen.ts";
 import { parseAtUri } from "../atproto/syntax.ts";
 import { matchesLexicon } from "../atproto/validate.ts";
 import type { ReadContext } from "../context.ts";
+import { whyNotRefName } from "../git/refname.ts";
 import { accountOf } from "./social.ts";
-import { spellRepo } from "./names.ts";
+import { refuseName, spellRepo } from "./names.ts";
 import { shortRef } from "./moved.ts";
 
 /** An account's repositories, newest first; those of the account at hand without one. */
@@ -13,13 +14,15 @@ export async function listRepositories(context: ReadContext, actor: string | und
   for await (const { uri, value } of context.records.list(owner, ID.refs)) {
     const { head } = value as { head?: unknown };
     const rkey = parseAtUri(uri)?.rkey;
-    if (typeof head === "string" && rkey !== undefined) heads.set(rkey, shortRef(head));
+    if (rkey === undefined || typeof head !== "string") continue;
+    if (whyNotRefName(head) === undefined) heads.set(rkey, shortRef(head));
   }
   const repos = [];
   for await (const { uri, value } of context.records.list(owner, ID.repo)) {
     const rkey = parseAtUri(uri)?.rkey;
     if (rkey === undefined || !matchesLexicon(ID.repo, value)) continue;
     const { name, description, topics = [], archivedAt, forkOf, createdAt } = value as Repo;
+    if (refuseName(name) !== undefined) continue;
     repos.push({
       repo: spellRepo(owner, name),
       uri,

@@ -1,12 +1,12 @@
 import type { Account } from "../atproto/identity.ts";
 import { ID, type Name, type Repo } from "../atproto/lexicons.gen.ts";
-import { type AtUri, atUri, parseAtUri } from "../atproto/syntax.ts";
+import { type AtUri, atUri, isTid, parseAtUri } from "../atproto/syntax.ts";
 import { checkRecord } from "../atproto/validate.ts";
 import type { ReadContext, WriteContext } from "../context.ts";
-import { CorruptError, NotFoundError, RefusedError, RemoteError } from "../errors.ts";
+import { CorruptError, NotFoundError, quote, RefusedError, RemoteError } from "../errors.ts";
 import type { Mirror } from "../mirror/mirror.ts";
 import type { Remembered } from "../mirror/mirrors.ts";
-import { noSuchRepository, type RepoName, spellRepo } from "./names.ts";
+import { noSuchRepository, refuseName, type RepoName, spellRepo } from "./names.ts";
 
 /** A repository that was found: whose it is, its record and its mirror. */
 export interface Repository {
@@ -167,13 +167,20 @@ async function readRepo(
   owner: Account,
   rkey: string,
 ): Promise<Remembered | undefined> {
+  // The rkey names the copy's folder here: others could be those of other files.
+  if (!isTid(rkey)) return undefined;
   const stored = await context.records.get(owner, ID.repo, rkey);
   if (stored === undefined) return undefined;
   checkRecord(ID.repo, stored.value, stored.uri);
+  const record = stored.value as Repo;
+  const why = refuseName(record.name);
+  if (why !== undefined) {
+    throw new CorruptError(`${stored.uri} is called ${quote(record.name)}: ${why}`);
+  }
   return {
     rkey,
     cid: stored.cid,
-    record: stored.value as Repo,
+    record,
     checkedAt: context.now().getTime(),
   };
 }

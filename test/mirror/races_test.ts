@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, it } from "@std/testing/bdd";
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import type { WriteContext } from "../../core/context.ts";
 import { KnotlessError } from "../../core/errors.ts";
 import { type AskedChange, commitChanges } from "../../core/forge/commit.ts";
 import { compactRepository } from "../../core/forge/compact.ts";
@@ -423,6 +424,31 @@ describe("two machines of one account at once", () => {
       await compactRepository(await right.open("write"), named());
       await write(left, [{ path: "dir/b", content: lines }]);
       assertEquals(await readAnew((path) => git(path, "show", "main:dir/b")), lines.trimEnd());
+    });
+
+    it("while another reads what is folded and deleted: it reads the newer", async () => {
+      await fill(left, "a");
+      await fill(left, "b");
+      await using reader = await openMachine({ ...network, env: proxies.env }, {
+        account: left.account,
+        login: false,
+      });
+      const read = async () => {
+        const { mirror } = await findRepository(await reader.open("read"), named());
+        return { path: mirror.path, ...await mirror.latest() };
+      };
+      const late = await overtaken("com.atproto.sync.getBlocks", read, async () => {
+        const later = (hours: number, context: WriteContext) => ({
+          ...context,
+          now: () => new Date(Date.now() + hours * 60 * 60 * 1000),
+        });
+        await compactRepository(await right.open("write"), named());
+        await compactRepository(later(25, await right.open("write")), named());
+        assertEquals(await orphans(), []);
+      });
+      assert(late.status === "fulfilled", JSON.stringify(late));
+      assertEquals(late.value.manifest.record.packs.length, 1);
+      assertEquals(git(late.value.path, "ls-tree", "--name-only", "main"), "a\nb");
     });
 
     it("by themselves the newest packs when there are many, whoever made them", async () => {

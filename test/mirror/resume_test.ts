@@ -8,6 +8,7 @@ import process from "node:process";
 import { KnotlessError, RemoteError } from "../../core/errors.ts";
 import { commitChanges } from "../../core/forge/commit.ts";
 import { createRepository } from "../../core/forge/create.ts";
+import { deleteRepository } from "../../core/forge/remove.ts";
 import { findRepository, type Repository } from "../../core/forge/repository.ts";
 import type { Mirror } from "../../core/mirror/mirror.ts";
 import { openMirrors } from "../../core/mirror/mirrors.ts";
@@ -75,6 +76,7 @@ describe("work that is cut off", () => {
       stdin?: string;
     },
   ): Promise<boolean> {
+    proxies.pds.forget();
     let release = () => {};
     const until = new Promise<void>((resolve) => release = resolve);
     using rule = proxies.pds.inject(
@@ -101,6 +103,10 @@ describe("work that is cut off", () => {
     if (isKilled) process.kill(-(child.pid ?? 0), "SIGKILL");
     await over;
     release();
+    // What goes on without its sender is to have ended.
+    while (proxies.pds.seen.some(({ status }) => status === undefined)) {
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
     return isKilled;
   }
 
@@ -188,6 +194,35 @@ describe("work that is cut off", () => {
     );
   });
 
+  it("leaves a deletion at any request, and the name can be taken again", async () => {
+    let kills = 0;
+    for (let at = 0;; at++) {
+      const { repository } = await home.create({ name: "doomed" });
+      const named = { owner: home.account.did, name: "doomed" };
+      await commitChanges(await home.open("write"), named, {
+        message: "one",
+        changes: [{ path: "a", base64: Buffer.from(noise(2 * PIECE)).toString("base64") }],
+      });
+      const repo = `${home.account.handle}/doomed`;
+      const args = [program, "repo", "delete", repo, "--confirm", "doomed"];
+      const isKilled = await killedAt(at, args, { cwd: home.dir, env: home.env });
+      const there = async (collection: string) =>
+        (await owner.list(`dev.knotless.${collection}`)).some(({ uri, value }) =>
+          uri.endsWith(repository.rkey) || value.repo === repository.uri
+        );
+      const [repos, refs, names] = await Promise.all(["repo", "refs", "name"].map(there));
+      assertEquals([refs, names], [repos, repos], `${at}`);
+      if (repos) {
+        assertEquals(await readAnew(repository), await tip(repository));
+        await deleteRepository(await home.open("write"), named, "doomed");
+        assertEquals(await there("pack"), false);
+      }
+      if (!isKilled) break;
+      kills++;
+    }
+    assert(kills >= 8, `${kills} requests`);
+  });
+
   it("leaves a fetch at any request, and the next one takes up where it was", async () => {
     const { repository } = await home.create({ name: `fetch${number++}` });
     const writing = await home.open("write");
@@ -210,7 +245,6 @@ describe("work that is cut off", () => {
       });
       const args = ["repo", "mirror", repo];
       const options = { cwd: reader.dir, env: reader.env };
-      proxies.pds.forget();
       const isKilled = await killedAt(at, [program, ...args], options);
       const whole = proxies.pds.count({ nsid: GET_BLOB });
       proxies.pds.forget();

@@ -2,11 +2,14 @@ import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { existsSync } from "node:fs";
 import { deflateSync } from "node:zlib";
-import { KnotlessError } from "../../core/errors.ts";
+import { CorruptError, KnotlessError, NotFoundError } from "../../core/errors.ts";
 import { concat } from "../../core/git/bytes.ts";
 import { commitChanges } from "../../core/forge/commit.ts";
 import { createRepository } from "../../core/forge/create.ts";
+import type { RepoName } from "../../core/forge/names.ts";
 import { createTag } from "../../core/forge/refs.ts";
+import { listRepositories } from "../../core/forge/repositories.ts";
+import { findRepository } from "../../core/forge/repository.ts";
 import type { Mirror } from "../../core/mirror/mirror.ts";
 import { git, tryGit } from "../support/git.ts";
 import { type Machine, openMachine } from "../support/machine.ts";
@@ -624,6 +627,33 @@ describe("a mirror of a hostile owner's repository", () => {
     assert(odd.path.startsWith(`${reader.env.KNOTLESS_CACHE_DIR}/did_`), odd.path);
     await owner.delete(REFS, "..x");
     await odd.remove();
+  });
+
+  it("is no repository under a rkey or a name that could be another file's or steer a terminal", async () => {
+    const record = { name: "odd", createdAt: new Date().toISOString() };
+    const find = async (named: RepoName) => await findRepository(await reader.open("read"), named);
+    for (const rkey of ["names.json", "3k", `${freshTid()}.lock`, "x".repeat(300)]) {
+      const made = await owner.put("dev.knotless.repo", rkey, record);
+      await owner.put(REFS, rkey, { ...good, id: freshTid() });
+      await owner.put("dev.knotless.name", "odd", { repo: made.uri, createdAt: record.createdAt });
+      for (const which of [{ name: "odd" }, { rkey }]) {
+        const named = { owner: author.account.did, ...which };
+        await assertRejects(() => find(named as RepoName), NotFoundError);
+      }
+      for (const collection of ["dev.knotless.repo", REFS]) await owner.delete(collection, rkey);
+    }
+    const odd = freshTid();
+    for (const name of ["\u001b[31mred", "a/b", "..", "a\nb", ".git"]) {
+      const made = await owner.put("dev.knotless.repo", odd, { ...record, name });
+      await owner.put("dev.knotless.name", "odd", { repo: made.uri, createdAt: record.createdAt });
+      const named = { owner: author.account.did, name: "odd" };
+      const error = await assertRejects(() => find(named), CorruptError);
+      // deno-lint-ignore no-control-regex
+      assertEquals(/[\x00-\x1f]/.test(error.message), false);
+    }
+    const { repos } = await listRepositories(await reader.open("read"), author.account.did);
+    assertEquals(repos.map(({ uri }) => uri), [uri]);
+    await owner.delete("dev.knotless.repo", odd);
   });
 
   it("counts what came unreached for nothing when a ref comes to lead there", async () => {
