@@ -66,6 +66,11 @@ export class PackSet implements Disposable {
     return oidAt(this.#names, number * OID_BYTES);
   }
 
+  /** The same in binary. */
+  oidBytes(number: number): Uint8Array {
+    return this.#names.subarray(number * OID_BYTES, (number + 1) * OID_BYTES);
+  }
+
   /** The numbers of the objects, pack by pack in the order they lie there. */
   *numbers(): Generator<number> {
     for (const { order } of this.#packs) yield* order;
@@ -154,7 +159,8 @@ export class PackSet implements Disposable {
   }
 }
 
-function readTable(path: string): ReturnType<PackIdx["table"]> {
+/** Reads the table of the pack at a path without its ending: its oids in their order, and where their objects are. */
+export function readTable(path: string): ReturnType<PackIdx["table"]> {
   const idx = new PackIdx(`${path}.idx`, new ByteCache(0), 0);
   try {
     return idx.table();

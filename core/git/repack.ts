@@ -4,9 +4,10 @@ import { deflateSync } from "node:zlib";
 import { CorruptError } from "../errors.ts";
 import { type EntryHeader, formatEntryHeader } from "./entry.ts";
 import type { Oid } from "./object.ts";
-import { oidAt, oidBytes } from "./oid.ts";
+import { OID_BYTES, oidAt, oidBytes } from "./oid.ts";
+import { NOT_IN_SET, OidSet } from "./oid_set.ts";
 import { PackOut } from "./pack_out.ts";
-import { NOT_THERE, PackSet } from "./pack_set.ts";
+import { NOT_THERE, PackSet, readTable } from "./pack_set.ts";
 import { reach } from "./reach.ts";
 import type { ObjectStore } from "./store.ts";
 
@@ -14,11 +15,14 @@ import type { ObjectStore } from "./store.ts";
 export interface RepackOptions {
   /** Objects to keep beside what the tips reach; what they reach in turn is not kept. */
   readonly also?: Iterable<Oid>;
-  /** Packs, as paths without their ending, whose objects are left out: whoever reads the new one has them. */
+  /** Packs, as paths without their ending, whose objects are left out: whoever reads the new one has them. Their indexes do. */
   readonly except?: readonly string[];
   readonly signal: AbortSignal;
   progress(text: string, done?: number, total?: number): void;
 }
+
+/** How a copy is followed and ended. */
+export type Following = Pick<RepackOptions, "signal" | "progress">;
 
 /** A pack that was written. */
 export interface Repacked {
@@ -37,6 +41,8 @@ const ELSEWHERE = -3;
 /** Deltas of several packs may join to longer chains than any had; readers are spared those. */
 const MOST_DEPTH = 250;
 const SLICE = 1024;
+/** How often packs are looked for that were there a moment ago. */
+const MOST_LOOKS = 3;
 
 /**
  * Writes one pack of just what the tips reach, whole in itself, to `file`. Entries are copied as they lie compressed,
@@ -49,28 +55,75 @@ export async function repack(
   file: string,
   { also = [], except = [], signal, progress }: RepackOptions,
 ): Promise<Repacked> {
-  using packs = new PackSet(store.packs);
-  using others = new PackSet(except);
-  const selection = new Selection(store, packs, others);
-  const breathe = async (done: number, total?: number) => {
-    if (done % SLICE !== 0) return;
-    progress(total === undefined ? "counting objects" : "writing objects", done, total);
-    await setImmediate();
-    signal.throwIfAborted();
-  };
+  using packs = openPacks(store);
+  const selection = new Selection(store, packs, oidsOf(except));
   let read = 0;
-  for (const _ of reach(store, tips, selection.note)) await breathe(++read);
+  for (const _ of reach(store, tips, selection.note)) {
+    if (++read % SLICE === 0) await breathe(signal, () => progress("counting objects", read));
+  }
   for (const oid of also) selection.note(oidBytes(oid), 0);
+  return await write(selection, file, { signal, progress });
+}
+
+/** Writes one pack of every object of the packs at these paths, which lack their ending, to `file`. */
+export async function joinPacks(
+  store: ObjectStore,
+  paths: readonly string[],
+  file: string,
+  following: Following,
+): Promise<Repacked> {
+  using packs = new PackSet(paths);
+  const selection = new Selection(store, packs, new OidSet());
+  for (const number of packs.numbers()) selection.note(packs.oidBytes(number), 0);
+  return await write(selection, file, following);
+}
+
+/** Opens the packs of a store; another process may put one in the place of several meanwhile. */
+function openPacks(store: ObjectStore): PackSet {
+  for (let again = MOST_LOOKS;; again--) {
+    try {
+      return new PackSet(store.packs);
+    } catch (error) {
+      const isGone = error instanceof Error && "code" in error && error.code === "ENOENT";
+      if (!isGone || again === 0) throw error;
+      store.refresh();
+    }
+  }
+}
+
+function oidsOf(paths: readonly string[]): OidSet {
+  const oids = new OidSet();
+  for (const path of paths) {
+    const { names } = readTable(path);
+    for (let at = 0; at < names.length; at += OID_BYTES) oids.add(names, at);
+  }
+  return oids;
+}
+
+async function write(
+  selection: Selection,
+  file: string,
+  { signal, progress }: Following,
+): Promise<Repacked> {
   const { count } = selection;
   try {
     using out = new PackOut(file, count);
     let written = 0;
-    for (const _ of selection.write(out)) await breathe(++written, count);
+    for (const _ of selection.write(out)) {
+      if (++written % SLICE !== 0) continue;
+      await breathe(signal, () => progress("writing objects", written, count));
+    }
     return { file, objects: count, ...out.finish() };
   } catch (error) {
     rmSync(file, { force: true });
     throw error;
   }
+}
+
+async function breathe(signal: AbortSignal, report: () => void): Promise<void> {
+  report();
+  await setImmediate();
+  signal.throwIfAborted();
 }
 
 /** The objects that a pack is to have, and where they are in it as they are written. */
@@ -79,14 +132,14 @@ class Selection {
   count = 0;
   readonly #store: ObjectStore;
   readonly #packs: PackSet;
-  readonly #except: PackSet;
+  readonly #except: OidSet;
   /** For each object of the packs: not wanted, wanted, waiting, elsewhere, or where it was written. */
   readonly #places: Float64Array;
   readonly #depths: Uint8Array;
   /** Where those are that are in no pack. */
   readonly #others = new Map<Oid, number>();
 
-  constructor(store: ObjectStore, packs: PackSet, except: PackSet) {
+  constructor(store: ObjectStore, packs: PackSet, except: OidSet) {
     this.#store = store;
     this.#packs = packs;
     this.#except = except;
@@ -99,7 +152,7 @@ class Selection {
     const number = this.#packs.find(bytes, at);
     if (number !== NOT_THERE) {
       if (this.#places[number] !== LEFT_OUT) return false;
-      const isElsewhere = this.#except.find(bytes, at) !== NOT_THERE;
+      const isElsewhere = this.#except.find(bytes, at) !== NOT_IN_SET;
       this.#places[number] = isElsewhere ? ELSEWHERE : WANTED;
       if (isElsewhere) return true;
     } else {

@@ -34,6 +34,8 @@ const OBJECT_BYTES = 2 ** 31 - 1;
 const CHUNK_BYTES = 8 << 20;
 /** Bases in other packs may have bases in other packs; this many times at most. */
 const MAX_HOPS = 256;
+/** How often packs are listed anew because one had gone before it was opened. */
+const MOST_LOOKS = 5;
 
 /** Opens the object store of a bare repository: its packs, and its loose objects. */
 export function openStore(dir: string, limits: StoreLimits = {}): ObjectStore {
@@ -152,12 +154,14 @@ class Store implements ObjectStore, PackShare {
     return undefined;
   }
 
+  /** Opens the packs that have come, and closes those that are gone. */
   #lookForPacks(): void {
-    const dir = join(this.#dir, "pack");
-    const there = new Set<string>();
-    for (const name of existsSync(dir) ? readdirSync(dir) : []) {
-      if (/^pack-.*\.idx$/.test(name)) there.add(join(dir, name.slice(0, -4)));
-    }
+    // Another process may put one in the place of several between listing and opening them.
+    for (let left = MOST_LOOKS; left > 0; left--) if (this.#openListed()) return;
+  }
+
+  #openListed(): boolean {
+    const there = listPacks(join(this.#dir, "pack"));
     for (const [path, pack] of this.#open) {
       if (there.has(path)) continue;
       this.#open.delete(path);
@@ -168,21 +172,35 @@ class Store implements ObjectStore, PackShare {
       this.close();
       this.#nextId = 0;
     }
+    let areAllThere = true;
     for (const path of [...there].sort()) {
       if (this.#open.has(path)) continue;
       const pack = openPack(path, this, this.#nextId++);
-      if (pack === undefined) continue;
+      if (pack === undefined) {
+        areAllThere = false;
+        continue;
+      }
       this.#open.set(path, pack);
       this.#order.unshift(pack);
     }
+    return areAllThere;
   }
+}
+
+/** The paths, without their ending, of the packs that have an index. */
+function listPacks(dir: string): Set<string> {
+  const there = new Set<string>();
+  for (const name of existsSync(dir) ? readdirSync(dir) : []) {
+    if (/^pack-.*\.idx$/.test(name)) there.add(join(dir, name.slice(0, -4)));
+  }
+  return there;
 }
 
 function builtIn(oid: Oid): GitObject | undefined {
   return oid === EMPTY_TREE ? { kind: "tree", bytes: new Uint8Array() } : undefined;
 }
 
-/** Another process may take a pack away between listing and opening it. */
+/** Opens a pack; undefined when it has gone. */
 function openPack(path: string, share: PackShare, id: number): Pack | undefined {
   try {
     return new Pack(path, share, id);

@@ -2,27 +2,27 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Account } from "../atproto/identity.ts";
 import { ID, type Refs } from "../atproto/lexicons.gen.ts";
-import type { Records, StoredRecord } from "../atproto/records.ts";
+import type { Records } from "../atproto/records.ts";
 import { atUri } from "../atproto/syntax.ts";
-import { checkRecord } from "../atproto/validate.ts";
-import { CorruptError, NotFoundError, RemoteError } from "../errors.ts";
+import { CorruptError, RemoteError } from "../errors.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { layered } from "../git/layered.ts";
 import { Links } from "../git/links.ts";
 import { type ObjectStore, openStore } from "../git/store.ts";
 import { withLock } from "../lock.ts";
-import { type Manifest, readManifest, type RefTarget } from "./manifest.ts";
+import { consolidate, listPath } from "./consolidate.ts";
+import { fetchManifest } from "./fetch_manifest.ts";
+import type { Manifest, RefTarget } from "./manifest.ts";
 import {
   dropOtherPacks,
   isIntact,
   makeBare,
   movePacks,
-  packsOf,
   placeRefs,
   sizeOfPacks,
   sweepPushes,
 } from "./place.ts";
-import { readState, type State, writeState } from "./state.ts";
+import { readState, type State, trimState, writeState } from "./state.ts";
 import { fetchPacks, indexFile, LostPackError } from "./sync.ts";
 import {
   doubtArrival,
@@ -112,9 +112,16 @@ export class Mirror {
 
   /** What the mirror knows of itself; undefined when it has never been synced, or lacks what it knows of. */
   async state(): Promise<State | undefined> {
-    const state = await readState(this.path);
-    if (state === undefined) return undefined;
-    return await isIntact(this.path, state.packs.values(), [UNVERIFIED]) ? state : undefined;
+    let seen: string | undefined;
+    for (;;) {
+      const state = await readState(this.path);
+      if (state === undefined) return undefined;
+      if (await isIntact(this.path, state.packs.values(), [UNVERIFIED])) return state;
+      // Another process may have joined packs between the two looks.
+      const names = [...state.packs.values()].join();
+      if (names === seen) return undefined;
+      seen = names;
+    }
   }
 
   /** The repository, brought up to date as `freshness` asks; a copy that cannot be refreshed is used with a note. */
@@ -154,14 +161,15 @@ export class Mirror {
     return await this.#locked(() => this.#sync(how));
   }
 
-  /** The paths, without their ending, of the git packs made of these of the manifest's packs, all held whole. */
+  /** The paths, without their ending, of the indexes of these of the manifest's packs, all held whole. */
   async packPaths(listed: Refs["packs"]): Promise<string[]> {
     const state = await this.state();
-    return listed.map(({ cid, rkey }) => {
-      const name = packName(state, cid);
+    return await Promise.all(listed.map(async ({ cid, rkey }) => {
+      const sha256 = state?.records.get(cid) ?? "";
+      const name = state?.packs.get(sha256);
       if (!name) throw new CorruptError(`the pack ${rkey} of ${this.uri} is not on this machine`);
-      return join(packsOf(this.path), name);
-    });
+      return await listPath(this.path, sha256, name);
+    }));
   }
 
   /**
@@ -217,7 +225,7 @@ export class Mirror {
         this.#objects().refresh();
       }
       if (state?.cid === manifest.record.prev) {
-        await this.#place({ ...this.#next(manifest, state), packs });
+        await this.#place({ ...this.#next(manifest, state), packs }, manifest.record);
       } else if (state) {
         await writeState(this.path, { ...state, packs }, this.#world.unique());
       }
@@ -312,9 +320,9 @@ export class Mirror {
     await settleArrival(this.path, verified, this.#world.unique());
     this.#objects().refresh();
     const next = { ...(isBack ? state : this.#next(manifest, state)), packs, records };
-    await this.#place(next);
+    const placed = await this.#place(next, isBack ? undefined : manifest.record);
     await rm(waiting, { recursive: true, force: true });
-    return this.#viewOf(next);
+    return this.#viewOf(placed);
   }
 
   #next(manifest: Manifest, state: State | undefined): State {
@@ -332,28 +340,20 @@ export class Mirror {
   }
 
   /** Refs last: all that they reach is there by now. */
-  async #place(state: State): Promise<void> {
+  async #place(next: State, record: Refs | undefined): Promise<State> {
+    const state = record === undefined ? next : trimState(next, record);
     await placeRefs(this.path, state.head, state.refs, this.#world.unique());
     await writeState(this.path, state, this.#world.unique());
+    return await consolidate(this.path, state, {
+      store: this.#objects(),
+      unique: () => this.#world.unique(),
+      signal: this.#world.signal,
+      progress: (text, done, total) => this.#world.progress(text, done, total),
+    });
   }
 
   async #read(): Promise<Manifest> {
-    const { records } = this.#world;
-    const stored = await records.get(this.account, ID.refs, this.rkey);
-    if (stored === undefined) {
-      throw new NotFoundError(
-        `${this.uri} has no refs record: it was deleted, or never made whole`,
-      );
-    }
-    checkRecord(ID.refs, stored.value, stored.uri);
-    const refs = stored as StoredRecord<Refs>;
-    const { packedRefs } = refs.value;
-    if (packedRefs === undefined) return readManifest(refs, undefined);
-    const parts: Uint8Array[] = [];
-    for await (const part of records.blob(this.account, packedRefs.ref.$link, packedRefs.size)) {
-      parts.push(part);
-    }
-    return readManifest(refs, Buffer.concat(parts).toString("utf8"));
+    return await fetchManifest(this.#world.records, this.account, this.rkey);
   }
 
   #viewOf({ head, refs, generation, cid, checkedAt }: State): View {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { readText, writeAtomic } from "../files.ts";
+import type { Refs } from "../atproto/lexicons.gen.ts";
 import type { RefTarget } from "./manifest.ts";
 
 const FORMAT = 1;
@@ -20,6 +21,28 @@ export interface State {
   readonly records: ReadonlyMap<string, string>;
   /** When the owner's PDS was last asked, in milliseconds. */
   readonly checkedAt: number;
+}
+
+/** Beside the packs of the manifest so many of the newest are remembered: a later one may fold them. */
+const REMEMBERED = 256;
+
+/** The state without what it remembers of packs that the manifest has no more, or it would grow with every push. */
+export function trimState(
+  state: State,
+  { packs: listed, tail }: Pick<Refs, "packs" | "tail">,
+): State {
+  const cids = new Set(listed.map(({ cid }) => cid));
+  const records = newest(state.records, (cid) => cids.has(cid));
+  const wanted = new Set([...records.values(), ...tail.map(({ sha256 }) => sha256)]);
+  return { ...state, records, packs: newest(state.packs, (sha256) => wanted.has(sha256)) };
+}
+
+function newest(
+  all: ReadonlyMap<string, string>,
+  isWanted: (key: string) => boolean,
+): ReadonlyMap<string, string> {
+  let left = all.size;
+  return new Map([...all].filter(([key]) => left-- <= REMEMBERED || isWanted(key)));
 }
 
 /** Reads a mirror's state; undefined when there is none or it cannot be used: the mirror is then made again. */
