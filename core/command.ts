@@ -39,8 +39,8 @@ interface Faces<R> {
   content?(result: R): string | Uint8Array | undefined;
   /** What a pipe gets where a tool gets JSON: the bytes of a binary file. */
   raw?(result: R): Uint8Array | undefined;
-  /** What a tool says in place of a content over the size that fits an answer. */
-  oversize?(result: R, bytes: number): KnotlessError;
+  /** What a tool says in place of a content over the size that fits an answer; `args` are those of the call. */
+  oversize?(result: R, bytes: number, args: Readonly<Record<string, unknown>>): KnotlessError;
 }
 
 /** One entry of the command table: what the CLI runs and the MCP tool calls. */
@@ -137,9 +137,13 @@ function issueText(issue: z.core.$ZodIssue, came: unknown): string {
     case "invalid_type":
       return `${given} is not ${article(issue.expected)}`;
     case "too_small":
-      return `${given} is below ${issue.minimum}`;
+      return issue.origin === "string" || issue.origin === "array"
+        ? `${given} is shorter than ${issue.minimum}`
+        : `${given} is below ${issue.minimum}`;
     case "too_big":
-      return `${given.slice(0, 60)} is over ${issue.maximum}`;
+      return issue.origin === "string" || issue.origin === "array"
+        ? `${given.slice(0, 60)} is longer than ${issue.maximum}`
+        : `${given.slice(0, 60)} is over ${issue.maximum}`;
     case "invalid_value": {
       const values = issue.values.map(String);
       const near = typeof came === "string" ? nearest(came, values) : undefined;

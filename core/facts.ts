@@ -29,6 +29,8 @@ export interface ParamFact {
   readonly maximum?: number;
   readonly required: boolean;
   readonly description: string;
+  /** True for an optional text that may be empty, and means something then. */
+  readonly blank?: boolean;
   /** What its value, or each of its values, names. */
   readonly names?: Named;
   /** The flag's one letter, without its dash. */

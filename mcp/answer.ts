@@ -24,7 +24,12 @@ export interface Answered {
 }
 
 /** What is answered of a command's result; throws when it is too long. */
-export function answerOf(command: AnyCommand, result: unknown, { lockdown }: Filter): Answered {
+export function answerOf(
+  command: AnyCommand,
+  result: unknown,
+  args: unknown,
+  { lockdown }: Filter,
+): Answered {
   const withheld = lockdown ? withhold(result) : undefined;
   const given = withheld === undefined ? result : withheld.result;
   const left = withheld && spellWithheld(withheld);
@@ -33,7 +38,11 @@ export function answerOf(command: AnyCommand, result: unknown, { lockdown }: Fil
   const text = content === undefined ? toJson(value) : legible(toText(content));
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_BYTES) {
-    const oversize: KnotlessError | undefined = command.oversize?.(result, bytes);
+    const oversize: KnotlessError | undefined = command.oversize?.(
+      result,
+      bytes,
+      isObject(args) ? args : {},
+    );
     throw oversize ?? new RefusedError(
       `the answer has ${bytes} bytes, more than the ${MAX_BYTES} that fit: ask for less`,
     );
@@ -57,17 +66,23 @@ export function failure(text: string, error?: KnotlessError): CallToolResult {
   return { ...answer([legible(text)], value), isError: true };
 }
 
-/** The call that goes on where a list was cut; undefined where none was. */
+/** The call that goes on where a list was cut, or one file of a diff too long to give; undefined where all is there. */
 export function spellMore(
-  { name }: Fact,
+  { name, params }: Fact,
   args: unknown,
   result: unknown,
   facts: readonly Fact[],
 ): string | undefined {
-  if (!isObject(result) || result["more"] !== true) return undefined;
-  const { cursor } = result;
-  if (typeof cursor !== "string" || !isObject(args)) return undefined;
+  if (!isObject(result) || !isObject(args)) return undefined;
+  const { more, cursor, files } = result;
+  const [file]: unknown[] = Array.isArray(files) ? files : [];
+  const next = more === true && typeof cursor === "string"
+    ? { cursor }
+    : isObject(file) && params.some(({ name }) => name === "paths")
+    ? { paths: [file["path"]] }
+    : undefined;
+  if (next === undefined) return undefined;
   return legible(
-    `there is more: ${spellHint({ command: name, args: { ...args, cursor } }, facts)}`,
+    `there is more: ${spellHint({ command: name, args: { ...args, ...next } }, facts)}`,
   );
 }

@@ -1,4 +1,4 @@
-import type { Schema } from "../core/facts.ts";
+import type { ParamFact, Schema } from "../core/facts.ts";
 
 /**
  * A tool call's arguments, set right where clients are known to bend them: `null` for an optional one is left out, and
@@ -16,6 +16,17 @@ export function readArguments(value: unknown, schema: Schema): unknown {
     const known = schemaOf(name, schema);
     return [name, known === undefined ? item : readArguments(item, known)];
   }));
+}
+
+/** Arguments without those that came empty where an empty one means nothing: clients send them for what is left out. */
+export function leaveOutBlanks(value: unknown, params: readonly ParamFact[]): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const blanks = params.filter(({ required, blank }) => !required && !blank);
+  return Object.fromEntries(
+    Object.entries(value).filter(([key, item]) =>
+      item !== "" || !blanks.some(({ name }) => name === key)
+    ),
+  );
 }
 
 function schemaOf(name: string, { properties = {}, additionalProperties }: Schema) {

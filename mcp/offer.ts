@@ -4,7 +4,7 @@ import { nearest } from "../core/text.ts";
 import { isTool, type ToolFact } from "../core/tools.ts";
 import type { VersionWatch } from "../core/versions.ts";
 import { answer, answerOf, failure, spellMore } from "./answer.ts";
-import { readArguments } from "./arguments.ts";
+import { leaveOutBlanks, readArguments } from "./arguments.ts";
 import { legible } from "./clean.ts";
 import { complete } from "./completion.ts";
 import { completeWithin } from "./complete_within.ts";
@@ -86,11 +86,11 @@ async function callTool(
   if (why !== undefined) return failure(why);
   try {
     await versions.check();
-    const read = readArguments(args, fact.schema);
+    const read = readArguments(leaveOutBlanks(args, fact.params), fact.schema);
     const outcome = await run(fact, read, exchange, runner);
     if ("done" in outcome) {
       const { command, result, notes } = outcome.done;
-      const { text, value, left } = answerOf(command, result, filter);
+      const { text, value, left } = answerOf(command, result, read, filter);
       const beside = [left, spellMore(fact, read, result, facts), await versions.notice()];
       return answer([text, ...notes, ...beside], filter.structured ? value : undefined);
     }

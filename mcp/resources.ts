@@ -78,9 +78,10 @@ export async function readResource(
     if (parts === undefined || !areSafe(parts)) continue;
     try {
       await versions.check();
-      const outcome = await runFirst(row.args(parts), (args) => run(fact, args, exchange, runner));
+      const tries = row.args(parts);
+      const outcome = await runFirst(tries, (args) => run(fact, args, exchange, runner));
       if ("done" in outcome) {
-        return { contents: [contentOf(uri, row, outcome.done, runner.filter)] };
+        return { contents: [contentOf(uri, row, outcome.done, tries[0], runner.filter)] };
       }
       const how = outcome.said === undefined ? "" : ` (${legible(outcome.said)})`;
       throw failed(uri, `the read is still at work${how} and goes on: read it again`);
@@ -123,9 +124,10 @@ function contentOf(
   uri: string,
   { mimeType }: Row,
   { command, result }: Outcome,
+  args: Json | undefined,
   filter: Filter,
 ): Json {
-  const { text, value } = answerOf(command, result, filter);
+  const { text, value } = answerOf(command, result, args, filter);
   const bytes: Uint8Array | undefined = command.raw?.(result);
   if (bytes !== undefined) {
     return {

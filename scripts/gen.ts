@@ -94,7 +94,7 @@ export function factOf({ module, command }: Entry): Fact {
   const raw = z.toJSONSchema(command.params, { io: "input" }) as JsonSchema;
   const schema = { ...portable(raw, name), properties: portable(raw, name).properties ?? {} };
   const params = Object.entries(schema.properties).map(([param, property]) =>
-    paramFact(param, property, raw)
+    paramFact(param, property, raw, command.params)
   );
   return {
     name,
@@ -115,10 +115,18 @@ export function factOf({ module, command }: Entry): Fact {
   };
 }
 
-function paramFact(name: string, schema: Schema, raw: JsonSchema): ParamFact {
+function paramFact(
+  name: string,
+  schema: Schema,
+  raw: JsonSchema,
+  params: z.ZodObject,
+): ParamFact {
   const { type, items, minimum, maximum } = schema;
   const given = raw.properties?.[name];
   const usual = given?.default;
+  const required = raw.required?.includes(name) ?? false;
+  const blank = type === "string" && !required &&
+    z.safeParse(params.shape[name] ?? z.never(), "").success;
   const names = given?.names ?? given?.items?.names;
   return {
     name,
@@ -128,9 +136,10 @@ function paramFact(name: string, schema: Schema, raw: JsonSchema): ParamFact {
     ...(usual !== undefined && { default: usual }),
     ...(minimum !== undefined && { minimum }),
     ...(maximum !== undefined && { maximum }),
-    required: raw.required?.includes(name) ?? false,
+    required,
     description: schema.description ?? "",
     ...(letters[name] && { short: letters[name] }),
+    ...(blank && { blank }),
     ...(names && { names }),
   };
 }

@@ -98,10 +98,14 @@ const read = command({
   render: (result) => "text" in result ? result.text : `${result.size} bytes that are not text`,
   content: (result) => "text" in result && !("lines" in result) ? result.text : undefined,
   raw: (result) => "base64" in result ? Buffer.from(result.base64, "base64") : undefined,
-  oversize: (result, bytes) =>
+  oversize: (result, bytes, args) =>
     new UsageError(
       `${"path" in result ? result.path : "it"} is ${bytes} bytes, too long to give whole`,
-      { hint: "give start and end, or find the lines that matter first" },
+      {
+        hint: "base64" in result
+          ? "git clone has it"
+          : { command: "repo read", args: { ...args, start: 1, end: 1000 } },
+      },
     ),
 });
 

@@ -9,7 +9,7 @@ const status = command({
   summary: "Show a server's health, who is logged in, and a repository's copy here",
   kind: "read",
   params: () => ({
-    server: z.string().max(2000).meta({ names: "server" }).optional()
+    server: z.string().min(1).max(2000).meta({ names: "server" }).optional()
       .describe("the server's URL (the appview if not given)"),
     repo: repo().optional().describe("show this repository's copy here too"),
   }),

@@ -138,5 +138,11 @@ describe("an answer", () => {
       'there is more: call repo_log with repo: "alice.test/app", cursor: "b 2"',
     );
     assertEquals(spellMore(fact, args, { commits: [] }, facts), undefined);
+    const diff = facts.find(({ name }) => name === "repo diff");
+    assert(diff !== undefined);
+    assertEquals(
+      spellMore(diff, { repo: "a.test/b", base: "v1" }, { files: [{ path: "a b" }] }, facts),
+      'there is more: call repo_diff with repo: "a.test/b", base: "v1", paths: ["a b"]',
+    );
   });
 });

@@ -1,7 +1,8 @@
 import { describe, it } from "@std/testing/bdd";
 import { assertEquals } from "@std/assert";
 import type { Schema } from "../../core/facts.ts";
-import { readArguments } from "../../mcp/arguments.ts";
+import { facts } from "../../core/facts.gen.ts";
+import { leaveOutBlanks, readArguments } from "../../mcp/arguments.ts";
 
 const schema: Schema = {
   type: "object",
@@ -40,5 +41,20 @@ describe("the arguments of a tool call", () => {
     const read = readArguments(JSON.parse('{"__proto__": {"count": 1}}'), schema);
     assertEquals(Object.keys(read ?? {}), ["__proto__"]);
     assertEquals(Object.getPrototypeOf(read), Object.prototype);
+  });
+
+  it("leave out what came empty, but where an empty text means something", () => {
+    const paramsOf = (name: string) => facts.find((fact) => fact.name === name)?.params ?? [];
+    assertEquals(
+      leaveOutBlanks({ repo: "", rev: "", path: "", limit: "" }, paramsOf("repo log")),
+      { repo: "" },
+    );
+    const edit = { repo: "a.test/b", description: "", default_branch: "", unknown: "" };
+    assertEquals(leaveOutBlanks(edit, paramsOf("repo edit")), {
+      repo: "a.test/b",
+      description: "",
+      unknown: "",
+    });
+    assertEquals(leaveOutBlanks("", []), "");
   });
 });
