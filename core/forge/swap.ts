@@ -59,6 +59,7 @@ export async function swapManifest(
       if (attempt === TRIES) throw giveUp(failed, repository);
       if (change.arrange === undefined) refuseDropped(manifest, now, repository, objects);
       seen = now;
+      await dropGone(context, made);
       await pause(context, attempt);
     } catch (error) {
       // A write in doubt may still land, and would name them.
@@ -94,6 +95,14 @@ async function look(mirror: Mirror, failed: KnotlessError): Promise<Latest> {
     return await mirror.latest({ toWrite: true });
   } catch (error) {
     throw error instanceof RemoteError && failed.code === "remote.doubt" ? failed : error;
+  }
+}
+
+/** Forgets pack records that are gone: to a sweep those of a write that took a day are left over. */
+async function dropGone({ records, account }: WriteContext, made: Made): Promise<void> {
+  for (const [sha256, { rkey, cid }] of made) {
+    const there = await records.get(account, ID.pack, rkey);
+    if (there?.cid !== cid) made.delete(sha256);
   }
 }
 

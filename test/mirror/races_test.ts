@@ -376,6 +376,18 @@ describe("two machines of one account at once", () => {
       return await write(machine, [{ path, base64: base64(noise(20_000)) }], branch);
     }
 
+    it("and sweep what a write of yesterday is about to name: the write sends it again", async () => {
+      await fill(left, "a");
+      const late = await overtaken(PUT, () => fill(left, "b"), async () => {
+        const tomorrow = new Date(Date.now() + 25 * 60 * 60 * 1000);
+        const context = { ...await right.open("write"), now: () => tomorrow };
+        await compactRepository(context, named());
+        assertEquals(await orphans(), []);
+      });
+      assertEquals(late.status, "fulfilled");
+      assertEquals(await readAnew((path) => git(path, "ls-tree", "--name-only", "main")), "a\nb");
+    });
+
     it("and commit: the commit lands on top of the fold", async () => {
       await fill(left, "a");
       await fill(left, "b");
