@@ -14,6 +14,7 @@ import { type Route, route } from "./route.ts";
 import { sourcesOf } from "./sources.ts";
 import { surfaceOf } from "./surface.ts";
 import type { Terminal } from "./terminal.ts";
+import { openWatch } from "./versions.ts";
 
 /** The commands there are, and how their code is had. */
 export interface Table {
@@ -85,6 +86,9 @@ async function run(
   report.account = globals.as;
   const surface = surfaceOf(terminal, globals);
   const { isJson } = report;
+  // What acts on this machine, an upgrade among it, works at any age.
+  const watch = fact.kind === "machine" ? undefined : await openWatch(terminal, globals, isJson);
+  await watch?.check();
   const args = await readArgs(
     fact,
     line,
@@ -98,6 +102,7 @@ async function run(
     (kind) => open(globals, surface)(kind),
   );
   await printResult({ fact, command, args, result }, terminal, { isJson, globals, facts });
+  await watch?.end();
 }
 
 /** A program that reads a list gets all of it, unless it said how much. */

@@ -29,6 +29,8 @@ const environment: readonly (readonly [string, string])[] = [
   ["KNOTLESS_STATE_DIR", "logins, else XDG_STATE_HOME/knotless"],
   ["KNOTLESS_PDS", "the PDS a login goes to when its handle does not say"],
   ["KNOTLESS_APPVIEW", "the appview's URL"],
+  ["KNOTLESS_IGNORE_MINIMUM", "1: work on though the appview asks for a newer one"],
+  ["KNOTLESS_MCP_…", "the flags of knotless-mcp, such as KNOTLESS_MCP_READ_ONLY"],
   ["KNOTLESS_PLC", "the PLC directory's URL, on a network of your own"],
   ["KNOTLESS_DNS", "host:port asked for handles, on a network of your own"],
   ["KNOTLESS_HANDLE_HTTP", "URL asked for handles, on a network of your own"],

@@ -14,6 +14,8 @@ export interface VersionWatch {
   check(): Promise<void>;
   /** What there is to say of a newer version, once. */
   notice(): Promise<string | undefined>;
+  /** Waits for the answer to a question that was begun; gives whether there was one. */
+  answered(): Promise<boolean>;
 }
 
 /** What a watch goes by. */
@@ -28,6 +30,8 @@ export interface WatchOptions {
   readonly unique: string;
   /** Asks nothing. */
   readonly offline: boolean;
+  /** Gives up a question whose answer nobody waits for. */
+  readonly signal?: AbortSignal;
 }
 
 /** What an appview said last, as the file has it. */
@@ -54,7 +58,7 @@ export function watchVersions(options: WatchOptions): VersionWatch | undefined {
   const file = join(findFolders(env, platform).cacheDir, "versions.json");
   const isMinimumIgnored = !["", "0", "false"].includes(env.KNOTLESS_IGNORE_MINIMUM ?? "");
   let known: Promise<Known> | undefined;
-  let isAsking = false;
+  let asking: Promise<void> | undefined;
   let isTold = false;
 
   const recall = () => known ??= readKnown(file, appview.origin);
@@ -73,10 +77,9 @@ export function watchVersions(options: WatchOptions): VersionWatch | undefined {
     async check() {
       const told = await recall();
       const age = now().getTime() - told.askedAt;
-      if (!isAsking && !options.offline && !(age >= 0 && age < DAY_MS)) {
-        isAsking = true;
+      if (asking === undefined && !options.offline && !(age >= 0 && age < DAY_MS)) {
         // Whatever fails here is no matter of the call at hand.
-        question(told).catch(() => {}).finally(() => isAsking = false);
+        asking = question(told).catch(() => {}).finally(() => asking = undefined);
       }
       const { minimum } = told;
       if (isMinimumIgnored || minimum === undefined || !isOlder(version, minimum)) return;
@@ -90,6 +93,11 @@ export function watchVersions(options: WatchOptions): VersionWatch | undefined {
       if (isTold || newest === undefined || !isOlder(version, newest)) return undefined;
       isTold = true;
       return `knotless ${newest} is out, and this is ${version}: knotless upgrade brings it`;
+    },
+    async answered() {
+      if (asking === undefined) return false;
+      await asking;
+      return true;
     },
   };
 }
@@ -107,11 +115,11 @@ export function isOlder(one: string, other: string): boolean {
 
 async function askVersions(
   appview: URL,
-  { fetch }: WatchOptions,
+  { fetch, signal = new AbortController().signal }: WatchOptions,
 ): Promise<Pick<Known, "version" | "minimum">> {
   const { status, body } = await ask(new URL("/_status", appview), {
     fetch,
-    signal: new AbortController().signal,
+    signal,
     timeoutMs: TIMEOUT_MS,
     maxBytes: MOST_BYTES,
   });

@@ -2,7 +2,6 @@ import { KnotlessError } from "../core/errors.ts";
 import type { Fact } from "../core/facts.ts";
 import { nearest } from "../core/text.ts";
 import { isTool, type ToolFact } from "../core/tools.ts";
-import type { VersionWatch } from "../core/versions.ts";
 import { answer, answerOf, failure, spellMore } from "./answer.ts";
 import { leaveOutBlanks, readArguments } from "./arguments.ts";
 import { legible } from "./clean.ts";
@@ -16,6 +15,7 @@ import { findTemplates, readResource } from "./resources.ts";
 import { run, type Runner } from "./run.ts";
 import type { Offer, ServerOptions } from "./options.ts";
 import { Works } from "./works.ts";
+import type { ServerWatch } from "./versions.ts";
 
 /** Makes what answers MCP of the command table. */
 export function createOffer({ facts, filter, pace, versions, ...options }: ServerOptions): Offer {
@@ -67,7 +67,7 @@ interface Found {
   readonly facts: readonly Fact[];
   readonly tools: readonly ToolFact[];
   readonly offered: readonly ToolFact[];
-  readonly versions: VersionWatch;
+  readonly versions: ServerWatch;
 }
 
 async function callTool(

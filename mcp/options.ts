@@ -1,9 +1,9 @@
 import type { Fact } from "../core/facts.ts";
-import type { VersionWatch } from "../core/versions.ts";
 import type { Complete } from "./completion.ts";
 import type { Method } from "./connection.ts";
 import type { Pace } from "./pace.ts";
 import type { Runner } from "./run.ts";
+import type { ServerWatch } from "./versions.ts";
 
 /** What is offered in either era beside the list of tools; loaded when one of them is first asked for. */
 export const OFFERED = [
@@ -28,7 +28,7 @@ export interface ServerOptions extends Omit<Runner, "works"> {
   /** Gives the values that begin with a text, from what is on this machine. */
   readonly complete: Complete;
   readonly pace: Pace;
-  readonly versions: VersionWatch;
+  readonly versions: ServerWatch;
   /** Takes an error that is a bug. */
   report(error: unknown): void;
 }

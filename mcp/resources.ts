@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { KnotlessError, NotFoundError, quote } from "../core/errors.ts";
 import type { Fact } from "../core/facts.ts";
-import type { VersionWatch } from "../core/versions.ts";
 import { answerOf } from "./answer.ts";
 import { legible } from "./clean.ts";
 import type { Exchange } from "./connection.ts";
@@ -11,6 +10,7 @@ import { spellError } from "./hint.ts";
 import { CODE, type Json, ProtocolError } from "./message.ts";
 import { type Outcome, run, type Runner } from "./run.ts";
 import { type Part, type Parts, readTemplate, type Template } from "./template.ts";
+import type { ServerWatch } from "./versions.ts";
 
 /** A command read by URI. */
 interface Row {
@@ -68,7 +68,7 @@ export async function readResource(
   { facts, templates, versions }: {
     readonly facts: readonly Fact[];
     readonly templates: readonly ResourceTemplate[];
-    readonly versions: VersionWatch;
+    readonly versions: ServerWatch;
   },
   runner: Runner,
 ): Promise<Json> {

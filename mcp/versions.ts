@@ -1,6 +1,9 @@
 import process from "node:process";
 import type { VersionWatch } from "../core/versions.ts";
 
+/** What a server needs of a watch over versions. */
+export type ServerWatch = Pick<VersionWatch, "check" | "notice">;
+
 /** Watches over versions for a server, loaded by its first call. */
 export function watchLater(
   { env, version, offline }: {
@@ -8,7 +11,7 @@ export function watchLater(
     readonly version: string;
     readonly offline: boolean;
   },
-): VersionWatch {
+): ServerWatch {
   let loaded: Promise<VersionWatch | undefined> | undefined;
   const load = () =>
     loaded ??= import("../core/versions.ts").then(({ watchVersions }) =>

@@ -25,6 +25,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     "core/table.ts",
     "core/text.ts",
     "core/version.ts",
+    "core/versions.ts",
   ],
   "mcp": [
     "core/answer.ts",
