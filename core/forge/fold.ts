@@ -100,10 +100,14 @@ async function foldedBy(
   ];
 }
 
-/** Another fold makes this one wrong: its packs are no longer those that were read. */
+/**
+ * Another fold makes this one wrong: its packs are no longer those that were read. So does a seal of the tail: the sealed
+ * pack stays beside the fold, and may lean on what that has left out.
+ */
 function refuseOther(now: Refs, seen: Refs): void {
   const isSame = seen.packs.every(({ rkey }, index) => now.packs[index]?.rkey === rkey);
-  if (!isSame) {
+  const tail = new Set(now.tail.map(({ sha256 }) => sha256));
+  if (!isSame || seen.tail.some(({ sha256 }) => !tail.has(sha256))) {
     throw new ConflictError("the repository's packs were folded by another", {
       code: "conflict.folded",
       hint: { command: "repo compact", args: {} },

@@ -388,6 +388,43 @@ describe("two machines of one account at once", () => {
       assertEquals(await readAnew((path) => git(path, "ls-tree", "--name-only", "main")), "a\nb");
     });
 
+    it("at once: one folds, the other is told so and leaves nothing", async () => {
+      await fill(left, "a");
+      await fill(left, "b");
+      const compact = async (machine: Machine) =>
+        await compactRepository(await machine.open("write"), named());
+      const errors = failures(await atOnce(PUT, () => compact(left), () => compact(right)));
+      assertEquals(errors.map(({ exit, code }) => [exit, code]), [[6, "conflict.folded"]]);
+      const { retired } = await manifest();
+      assertEquals((await orphans()).length, retired.length);
+      assertEquals(await readAnew((path) => git(path, "ls-tree", "--name-only", "main")), "a\nb");
+    });
+
+    it("and seal a tail that leans on what no ref reaches: it stays whole", async () => {
+      const text = Buffer.from(noise(9_000)).toString("hex");
+      const content = `${text}\n`;
+      await write(left, [{ path: "start", content: "start\n" }]);
+      await createBranch(await left.open("write"), named(), { name: "x" });
+      await fill(left, "pad", "x");
+      await write(left, [{ path: "f", content }], "x");
+      await fill(left, "more", "x");
+      await write(left, [edit("f", text.slice(0, 20), "changed")], "x");
+      await write(left, [{ path: "f", content: content.replace(text.slice(0, 20), "changed") }]);
+      await deleteBranch(await left.open("write"), named(), "x");
+      const { tail } = await manifest();
+      assert(tail.some(({ needs }: Json) => needs.length > 0), "nothing is thin");
+      const compact = async () => await compactRepository(await left.open("write"), named());
+      const late = await overtaken(PUT, compact, async () => {
+        await write(right, [{ path: "g", content: Buffer.from(noise(7_000)).toString("hex") }]);
+        await write(right, [{ path: "h", content: Buffer.from(noise(7_000)).toString("hex") }]);
+      });
+      assert(late.status === "fulfilled" || reasonOf(late).code === "conflict.folded");
+      const files = () => readAnew((path) => git(path, "ls-tree", "--name-only", "main"));
+      assertEquals(await files(), "f\ng\nh\nstart");
+      await compact();
+      assertEquals(await files(), "f\ng\nh\nstart");
+    });
+
     it("and commit: the commit lands on top of the fold", async () => {
       await fill(left, "a");
       await fill(left, "b");
