@@ -7,12 +7,19 @@
 import process from "node:process";
 import type { Bench } from "./bench/bench.ts";
 import { imports } from "./bench/imports.ts";
+import { longEdit } from "./bench/long_edit.ts";
 import { mcp } from "./bench/mcp.ts";
 import { startup } from "./bench/startup.ts";
 import { tools } from "./bench/tools.ts";
 import { buildIfStale } from "./build.ts";
 
-const BENCHES: Readonly<Record<string, Bench>> = { imports, tools, startup, mcp };
+const BENCHES: Readonly<Record<string, Bench>> = {
+  imports,
+  tools,
+  startup,
+  mcp,
+  "long-edit": longEdit,
+};
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHES);
 const binary = process.env.KNOTLESS_BIN ?? await buildIfStale();
