@@ -28,7 +28,8 @@ export async function swapManifest(
   const logs = new Map<string, string[]>();
   let seen = manifest;
   let blobsAgain = true;
-  let doubtful = false;
+  /** True once a manifest may be there that names what was made. */
+  let mayBeNamed = false;
   for (let attempt = 1;; attempt++) {
     const id = context.tid();
     const mine: string[] = [];
@@ -40,7 +41,10 @@ export async function swapManifest(
       const { refs } = readManifest({ ...seen, value: next }, text);
       const failed = await put(context, rkey, next, seen);
       if (!(failed instanceof KnotlessError)) {
+        const isSure = !mayBeNamed;
+        mayBeNamed = true;
         await forgetOthers(context, logs, id);
+        if (isSure) await forget(context, ID.pack, leftOut(made, next));
         return await follow(context, mirror, { ...failed, record: next, refs }, change.received);
       }
       if (failed.code === "remote.blob_missing" && blobsAgain) {
@@ -48,7 +52,7 @@ export async function swapManifest(
         continue;
       }
       if (failed.code !== "conflict.swap" && failed.code !== "remote.doubt") throw failed;
-      doubtful ||= failed.code === "remote.doubt";
+      mayBeNamed ||= failed.code === "remote.doubt";
       const { manifest: now, view: { objects } } = await look(mirror, failed);
       const done = landed(now, [...logs.keys()]);
       if (done !== undefined) {
@@ -63,7 +67,7 @@ export async function swapManifest(
       await pause(context, attempt);
     } catch (error) {
       // A write in doubt may still land, and would name them.
-      if (!doubtful) {
+      if (!mayBeNamed) {
         const packs = [...made.values()].map(({ rkey }) => rkey);
         await forget(context, ID.pack, packs);
         await forget(context, ID.log, [...logs.values()].flat());
@@ -168,6 +172,12 @@ async function forgetOthers(
   landed: string,
 ): Promise<void> {
   await forget(context, ID.log, [...logs].flatMap(([id, rkeys]) => id === landed ? [] : rkeys));
+}
+
+/** The rkeys of packs that were made for earlier tries: a tail that grew meanwhile was sealed again. */
+function leftOut(made: Made, { packs }: Refs): string[] {
+  const named = new Set(packs.map(({ rkey }) => rkey));
+  return [...made.values()].map(({ rkey }) => rkey).filter((rkey) => !named.has(rkey));
 }
 
 /** Takes back records that no manifest came to name; one that stays is an orphan for a sweep. */

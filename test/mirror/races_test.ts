@@ -193,6 +193,27 @@ describe("two machines of one account at once", () => {
     assertEquals(await readAnew((path) => git(path, "rev-list", "--count", "main")), "2");
   });
 
+  it("seal the tail of what the other has added to: no record but the last stays", async () => {
+    await write(left, [{ path: "a", content: "before\n" }]);
+    const late = await overtaken(
+      PUT,
+      () => write(left, [{ path: "b", base64: base64(noise(30_000)) }]),
+      () => write(right, [{ path: "c", content: "right\n" }]),
+    );
+    // The commit is made anew on the other's, and its first pack taken back.
+    assertEquals(late.status, "fulfilled");
+    await createBranch(await left.open("write"), named(), { name: "other" });
+    await write(left, [{ path: "a", content: "for the tail\n" }]);
+    const again = await overtaken(
+      PUT,
+      () => write(left, [{ path: "d", base64: base64(noise(30_000)) }]),
+      () => write(right, [{ path: "e", content: "right\n" }], "other"),
+    );
+    assertEquals(again.status, "fulfilled");
+    assertEquals(await orphans(), []);
+    assertEquals((await manifest()).packs.length, 4);
+  });
+
   it("make the first commit, and neither writes over the other's file", async () => {
     const said = await atOnce(
       PUT,
