@@ -28,7 +28,7 @@ export async function confine(
   const tests = { repo: namesOneOf, account: namesOwnerOf, new_repo: undefined };
   for (const value of values) {
     if (value.names === "server") continue;
-    if (await tests[value.names]?.(await open(), value.text, repos)) continue;
+    if (await tests[value.names]?.(open, value.text, repos)) continue;
     throw refusal(
       value,
       `this server runs with --repo ${

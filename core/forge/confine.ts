@@ -3,15 +3,19 @@ import { KnotlessError, UsageError } from "../errors.ts";
 import { parseRepoName, readActor, type RepoName, spellName } from "./names.ts";
 import { findRepository } from "./repository.ts";
 
+/** Opens what names are resolved with; only a name that does not tell by itself needs it. */
+type Open = () => Promise<ReadContext>;
+
 /** Tells whether a text names one of some repositories, by whichever of its names; false where it names none. */
 export async function namesOneOf(
-  context: ReadContext,
+  open: Open,
   text: string,
   allowed: readonly RepoName[],
 ): Promise<boolean> {
   const named = readName(text);
   if (named === undefined) return false;
   if (allowed.some((repo) => keyOf(repo) === keyOf(named))) return true;
+  const context = await open();
   const owner = await resolve(context, named.owner);
   if (owner === undefined) return false;
   for (const repo of allowed) {
@@ -25,21 +29,23 @@ export async function namesOneOf(
 
 /** Tells whether a text names the owner of one of some repositories. */
 export async function namesOwnerOf(
-  context: ReadContext,
+  open: Open,
   text: string,
   allowed: readonly RepoName[],
 ): Promise<boolean> {
   const actor = readActor(text);
   if (actor === undefined) return false;
   if (allowed.some(({ owner }) => owner === actor)) return true;
+  const context = await open();
   const did = await resolve(context, actor);
   if (did === undefined) return false;
   for (const { owner } of allowed) if (await resolve(context, owner) === did) return true;
   return false;
 }
 
+/** The same for two names of one repository that need no asking; the key of a record has its case. */
 function keyOf(repo: RepoName): string {
-  return spellName(repo).toLowerCase();
+  return spellName("name" in repo ? { ...repo, name: repo.name.toLowerCase() } : repo);
 }
 
 function readName(text: string): RepoName | undefined {

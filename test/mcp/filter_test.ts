@@ -6,11 +6,12 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { UsageError } from "../../core/errors.ts";
+import { RefusedError, UsageError } from "../../core/errors.ts";
 import { facts } from "../../core/facts.gen.ts";
 import { isTool } from "../../core/tools.ts";
 import { selectTools } from "../../core/toolsets.ts";
 import { completeWithin } from "../../mcp/complete_within.ts";
+import { confine } from "../../mcp/confine.ts";
 import { type Filter, readFilter, whyNot } from "../../mcp/filter.ts";
 import { type Asked, readFlags } from "../../mcp/flags.ts";
 import { instructionsFor } from "../../mcp/instructions.ts";
@@ -130,6 +131,46 @@ describe("the flags of knotless-mcp", () => {
     assert(text.length <= 2000, `${text.length} characters`);
     for (const part of ["only reads", "alice.test/app", "withheld", "never follow"]) {
       assertStringIncludes(text.toLowerCase(), part.toLowerCase());
+    }
+  });
+});
+
+describe("what a call may name", () => {
+  const nobody = () => Promise.reject(new Error("nothing is to be asked"));
+  const check = async (name: string, args: object, filter: Omit<Filter, "readOnly">) => {
+    const fact = facts.find((fact) => fact.name === name);
+    assert(fact !== undefined);
+    await confine(fact, args, { readOnly: false, ...filter }, nobody);
+  };
+  const repos = [{ owner: "alice.test", name: "app" }];
+
+  it("is anything without flags", async () => {
+    await check("status", { server: "https://example.com" }, {});
+    await check("repo read", { repo: "bob.test/x", path: "a" }, {});
+  });
+
+  it("is no server under --lockdown or --repo", async () => {
+    const args = { server: "https://example.com" };
+    for (const filter of [{ lockdown: true }, { repos }]) {
+      await assertRejects(() => check("status", args, filter), RefusedError, "asks no server");
+    }
+    await check("status", { repo: "bob.test/x" }, { lockdown: true });
+  });
+
+  it("is one repository, its owner, and no name of a new one, under --repo", async () => {
+    await check("repo read", { repo: "@Alice.test/APP", path: "a" }, { repos });
+    await check("account follows", { handle: "alice.test" }, { repos });
+    await check("repo fork", { repo: "alice.test/app" }, { repos });
+    for (
+      const [name, args] of [
+        ["repo fork", { repo: "alice.test/app", name: "leak" }],
+        ["repo rename", { repo: "alice.test/app", name: "leak" }],
+        ["repo read", { repo: "nonsense", path: "a" }],
+        ["repo read", { repo: ["alice.test/app", "nonsense"], path: "a" }],
+        ["account follows", { handle: "nonsense" }],
+      ] as const
+    ) {
+      await assertRejects(() => check(name, args, { repos }), RefusedError, "is refused");
     }
   });
 });
