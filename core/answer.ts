@@ -1,4 +1,4 @@
-import { unsafe } from "./errors.ts";
+import { replaceUnsafe } from "./errors.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -21,7 +21,7 @@ export function toJson(result: unknown): string {
 /** A result as JSON for a person at a terminal: indented, what could steer the terminal or hide is escaped. */
 export function toPrettyJson(result: unknown): string {
   const text = JSON.stringify(result, plain, 2) ?? "null";
-  return text.replace(unsafe, (found) => found === "\n" ? found : escaped(found));
+  return replaceUnsafe(text, (found) => found === "\n" ? found : escaped(found));
 }
 
 function escaped(text: string): string {

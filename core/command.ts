@@ -5,6 +5,9 @@ import type { KnotlessError } from "./errors.ts";
 import { nearest } from "./text.ts";
 import type { Style } from "./text.ts";
 
+// A schema is used once or a few times: compiling it would cost more than it saves.
+z.config({ jitless: true });
+
 export type Params = z.ZodRawShape;
 export type Input<P extends Params> = z.output<z.ZodObject<P>>;
 type Undoable = { undo: z.ZodDefault<z.ZodBoolean> };

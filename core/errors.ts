@@ -130,15 +130,28 @@ export class CancelledError extends KnotlessError {
   }
 }
 
+let pattern: RegExp | undefined;
+
 /**
  * Characters of other people's text that steer a terminal or hide from a reader: controls, marks that turn the direction
  * of writing, invisible ones and tags. Joiners between letters beyond ASCII stay: Persian, Hindi and emoji need them.
  */
-export const unsafe: RegExp =
-  /[\p{Cc}\p{Bidi_Control}\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2028\u2029\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|(?<![^\p{ASCII}\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?![^\p{ASCII}\u200c\u200d])/gu;
+export function unsafe(): RegExp {
+  // To make it takes longer than all else a short command loads.
+  return pattern ??=
+    /[\p{Cc}\p{Bidi_Control}\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2028\u2029\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|(?<![^\p{ASCII}\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?![^\p{ASCII}\u200c\u200d])/gu;
+}
+
+/** Gives the text with each of its unsafe characters replaced. */
+export function replaceUnsafe(text: string, by: (character: string) => string): string {
+  // deno-lint-ignore no-control-regex
+  const isAscii = /^[\x00-\x7f]*$/.test(text);
+  // deno-lint-ignore no-control-regex
+  return text.replace(isAscii ? /[\x00-\x1f\x7f]/g : unsafe(), by);
+}
 
 /** Gives text from elsewhere fit to quote in a message: one line, nothing unsafe, at most 300 characters. */
 export function quote(text: string): string {
-  const clean = text.slice(0, 1000).replace(unsafe, "\uFFFD").toWellFormed();
+  const clean = replaceUnsafe(text.slice(0, 1000), () => "\uFFFD").toWellFormed();
   return clean.length > 300 ? `${clean.slice(0, 299).toWellFormed()}…` : clean;
 }

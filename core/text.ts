@@ -1,4 +1,4 @@
-import { unsafe } from "./errors.ts";
+import { replaceUnsafe } from "./errors.ts";
 
 /** How text for the command line looks. */
 export interface Style {
@@ -12,8 +12,8 @@ export interface Style {
 
 /** Gives text fit for a terminal: line breaks and tabs stay, anything that steers it or hides becomes U+FFFD. */
 export function safe(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(
-    unsafe,
+  return replaceUnsafe(
+    text.replaceAll("\r\n", "\n"),
     (character) => character === "\n" || character === "\t" ? character : "\uFFFD",
   ).toWellFormed();
 }
@@ -47,18 +47,26 @@ export function safePainted(text: string): string {
   return text.split(sequence).map((part) => codes.has(part) ? part : safe(part)).join("");
 }
 
-const nothing = /[\p{M}\u200c\u200d\ufe0f]/u;
-const wide =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-
 /** The columns a line of text takes on a terminal, colour not counted. */
 export function widthOf(text: string): number {
-  let width = 0;
   // deno-lint-ignore no-control-regex
-  for (const character of text.replace(/\x1b\[\d+m/g, "")) {
-    if (!nothing.test(character)) width += wide.test(character) ? 2 : 1;
+  const plain = text.replace(/\x1b\[\d+m/g, "");
+  // deno-lint-ignore no-control-regex
+  if (/^[\x00-\x7f]*$/.test(plain)) return plain.length;
+  let width = 0;
+  for (const character of plain) {
+    if (!isNothing(character)) width += isWide(character) ? 2 : 1;
   }
   return width;
+}
+
+function isNothing(character: string): boolean {
+  return /[\p{M}\u200c\u200d\ufe0f]/u.test(character);
+}
+
+function isWide(character: string): boolean {
+  return /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1faff}\u{20000}-\u{3fffd}]/u
+    .test(character);
 }
 
 /** Cuts a line of text to `width` columns, the last of them an ellipsis. */

@@ -1,4 +1,4 @@
-import { unsafe } from "../core/errors.ts";
+import { replaceUnsafe } from "../core/errors.ts";
 
 /** Selectors of a letter's form where there is no letter to form, or one already: text in them shows nowhere. */
 const strayVariation =
@@ -9,7 +9,7 @@ const strayVariation =
  * stood around it does not join. Line ends stay as they are: an edit has to name the bytes that are there.
  */
 export function legible(text: string): string {
-  return text.replace(unsafe, (found) => "\n\r\t".includes(found) ? found : "\uFFFD")
+  return replaceUnsafe(text, (found) => "\n\r\t".includes(found) ? found : "\uFFFD")
     .replace(strayVariation, "\uFFFD").toWellFormed();
 }
 

@@ -81,7 +81,7 @@ describe("the repository of a checkout", () => {
     const config =
       '[remote "a\u202e"]\nurl = knotless://x\u001b/y\n[remote "b"]\nurl = knotless://b/b\n';
     const error = assertThrows(() => chooseRepo(config, ""), UsageError);
-    assertEquals((error.message + error.hint).match(unsafe), null);
+    assertEquals((error.message + error.hint).match(unsafe()), null);
   });
 });
 

@@ -89,7 +89,7 @@ describe("an agent with --read-only --repo --lockdown, in a repository that give
       const { text, isError } = await call(name, { ...args, repo: app });
       assertEquals(isError, false, `${name}: ${text}`);
       shown.push(text);
-      const left = text.replace(/[\n\r\t]/g, "").match(unsafe);
+      const left = text.replace(/[\n\r\t]/g, "").match(unsafe());
       assertEquals(left, null, `${name} shows ${JSON.stringify(left)}`);
     }
     const { text: log } = await call("repo_log", { repo: app });
