@@ -47,6 +47,8 @@ export class Works<T> {
     work.tell = teller.tell;
     const abort = () => work.controller.abort();
     exchange.signal.addEventListener("abort", abort);
+    // It may have been cancelled before it came here.
+    if (exchange.signal.aborted) abort();
     try {
       const waits = exchange.meta["progressToken"] === undefined;
       const done = waits ? await this.#within(work) : { done: await work.outcome };
@@ -88,15 +90,16 @@ function begin<T>(start: (surface: WorkSurface) => Promise<T>): Work<T> {
   const work: Work<T> = {
     controller,
     tell: () => {},
-    outcome: Promise.resolve().then(() =>
-      start({
+    outcome: Promise.resolve().then(() => {
+      controller.signal.throwIfAborted();
+      return start({
         signal: controller.signal,
         progress(text, done, total) {
           work.said = spellProgress(text, done, total);
           work.tell(text, done, total);
         },
-      })
-    ),
+      });
+    }),
   };
   return work;
 }
