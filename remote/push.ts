@@ -39,8 +39,11 @@ export async function openPush(
   named: RepoName,
   { env, options }: { env: Env; options: Options },
 ): Promise<Push> {
+  const opening = open();
+  // What is wrong with the repository at hand is said first.
+  opening.catch(() => {});
   const pushed = await openPushed(env);
-  const context = await open();
+  const context = await opening;
   const writing = await openExisting(context, named);
   const listed = new Map([...writing.manifest.refs].map(([ref, { oid }]) => [ref, oid]));
   return { context, pushed, options, writing, listed };

@@ -1,6 +1,7 @@
 import { copyFile, mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { KnotlessError } from "../errors.ts";
+import { isThere } from "../files.ts";
 import { indexPack } from "../git/index_pack.ts";
 import { joinPacks } from "../git/repack.ts";
 import type { ObjectStore } from "../git/store.ts";
@@ -130,8 +131,4 @@ async function dropLists(path: string, { packs }: State): Promise<void> {
   for (const name of await readdir(join(path, LISTS))) {
     if (!packs.has(name.slice(0, -4))) await rm(join(path, LISTS, name), { force: true });
   }
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return await stat(path).then(() => true, () => false);
 }

@@ -217,7 +217,10 @@ export class Mirror {
       if (received) {
         const { verified, folder, sha256, name, close } = received;
         close();
-        await doubtArrival(this.path, verified, this.#world.unique());
+        // One pack comes all at once: what was found whole is so, wherever this is cut off.
+        if (verified.unreached.size > 0) {
+          await doubtArrival(this.path, verified, this.#world.unique());
+        }
         await movePacks(folder, this.path);
         await settleArrival(this.path, verified, this.#world.unique());
         await rm(folder, { recursive: true, force: true });

@@ -31,7 +31,9 @@ export async function placeRefs(
   unique: string,
 ): Promise<void> {
   await writeAtomic(join(path, "packed-refs"), formatPackedRefs(refs), { unique });
-  await writeAtomic(join(path, "HEAD"), `ref: ${head}\n`, { unique });
+  const text = `ref: ${head}\n`;
+  const file = join(path, "HEAD");
+  if (await readText(file) !== text) await writeAtomic(file, text, { unique });
 }
 
 /** The folder of `path` in which packs wait until all of a sync or push has been checked. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CorruptError, quote } from "../errors.ts";
-import { isMissing, writeAtomic } from "../files.ts";
+import { isMissing, isThere, writeAtomic } from "../files.ts";
 import { checkConnected, type Oids } from "../git/connected.ts";
 import { layered } from "../git/layered.ts";
 import type { Links } from "../git/links.ts";
@@ -134,7 +134,10 @@ export async function settleArrival(
   { reached, unreached }: Verified,
   unique: string,
 ): Promise<void> {
-  const left = [...await readUnverified(path)].filter((oid) => !reached.has(oid));
+  const before = await readUnverified(path);
+  const left = [...before].filter((oid) => !reached.has(oid));
+  const isSame = unreached.size === 0 && left.length === before.size;
+  if (isSame && await isThere(join(path, UNVERIFIED))) return;
   await writeUnverified(path, [left, unreached], unique);
 }
 
