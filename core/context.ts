@@ -2,6 +2,7 @@ import type { Account, Identity } from "./atproto/identity.ts";
 import type { Records } from "./atproto/records.ts";
 import type { Writer } from "./atproto/writer.ts";
 import type { Sessions } from "./atproto/session.ts";
+import type { Later } from "./background.ts";
 import type { Freshness } from "./mirror/mirror.ts";
 import type { Mirrors } from "./mirror/mirrors.ts";
 
@@ -25,6 +26,8 @@ export interface ReadContext {
   note(text: string): void;
   /** Tells how far long work has come. */
   progress(text: string, done?: number, total?: number): void;
+  /** Takes work that no answer waits for. */
+  readonly later: Later;
 }
 
 /** What a command that writes may use as well. */

@@ -8,6 +8,7 @@ import { makeTids } from "./atproto/syntax.ts";
 import { openWriter } from "./atproto/writer.ts";
 import type { Contexts, Kind, MachineContext, ReadContext, WriteContext } from "./context.ts";
 import { readAuthor } from "./author.ts";
+import { never, openBackground } from "./background.ts";
 import { AuthError, quote, UsageError } from "./errors.ts";
 import { type Env, findFolders } from "./folders.ts";
 import { type MachineSurface, openMachine } from "./machine.ts";
@@ -26,8 +27,10 @@ export interface Globals {
 }
 
 /** What a surface gives the commands it runs. */
-export interface Surface
-  extends Pick<ReadContext, "signal" | "note" | "progress">, MachineSurface {}
+export interface Surface extends Pick<ReadContext, "signal" | "note" | "progress">, MachineSurface {
+  /** True where the process goes on after the answer, and has time for what was put off. */
+  readonly goesOn?: boolean;
+}
 
 /** Opens the context of a kind. */
 export type Open = <K extends Kind>(kind: K) => Promise<Contexts[K]>;
@@ -45,6 +48,7 @@ export function openWorld(globals: Globals, env: Env): (surface: Surface) => Ope
   const plc = readUrl("KNOTLESS_PLC", env.KNOTLESS_PLC || PLC);
   const appview = env.KNOTLESS_APPVIEW && readUrl("KNOTLESS_APPVIEW", env.KNOTLESS_APPVIEW).origin;
   const stores = new Map<string, OpenStore>();
+  const later = openBackground();
   const now = () => new Date();
   const tid = makeTids(() => Date.now(), Math.random);
   const freshness = {
@@ -93,6 +97,7 @@ export function openWorld(globals: Globals, env: Env): (surface: Surface) => Ope
       now,
       note,
       progress,
+      later: surface.goesOn ? later : never,
     });
     const write = async (): Promise<WriteContext> => {
       const login = await choose();

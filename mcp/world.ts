@@ -8,7 +8,7 @@ export function openLater(globals: Globals, env: Env): (surface: Surface) => Ope
   let world: Promise<(surface: Surface) => Open> | undefined;
   return (surface) => async (kind) => {
     world ??= import("../core/open.ts").then(({ openWorld }) => openWorld(globals, env));
-    return await (await world)(surface)(kind);
+    return await (await world)({ ...surface, goesOn: true })(kind);
   };
 }
 

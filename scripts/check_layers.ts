@@ -59,7 +59,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   ],
   "core": ["core/errors.ts", "core/text.ts"],
   "core/errors.ts": [],
-  "core/context.ts": ["core/atproto", "core/errors.ts", "core/mirror"],
+  "core/context.ts": ["core/atproto", "core/background.ts", "core/errors.ts", "core/mirror"],
   "core/command.ts": ["core/context.ts", "core/errors.ts", "core/text.ts"],
   "core/params.ts": ["core/errors.ts", "core/forge/names.ts", "core/text.ts"],
   "core/facts.ts": ["core/command.ts", "core/context.ts", "core/errors.ts"],
@@ -80,6 +80,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   "core/open.ts": [
     "core/atproto",
     "core/author.ts",
+    "core/background.ts",
     "core/context.ts",
     "core/errors.ts",
     "core/files.ts",

@@ -1,3 +1,4 @@
+import { growIndex } from "./indexing.ts";
 import { setImmediate } from "node:timers/promises";
 import type { ReadContext } from "../context.ts";
 import { NotFoundError, quote, UsageError } from "../errors.ts";
@@ -40,7 +41,7 @@ export interface BlamedRun {
 
 /** Who last changed the lines of a file, as `git blame` finds it; with `start` or `end` only those lines, from 1. */
 export async function readBlame(
-  context: Pick<ReadContext, "signal" | "note">,
+  context: Pick<ReadContext, "later" | "note" | "signal">,
   reading: Reading,
   { rev, path, start, end, limit, cursor }: {
     rev?: string | undefined;
@@ -51,7 +52,7 @@ export async function readBlame(
     cursor?: string | undefined;
   },
 ) {
-  const { objects, view, repository } = reading;
+  const { objects, repository } = reading;
   const { pinned, start: given } = readCursor(cursor);
   const { commit } = commitAt(reading, pinned ?? rev);
   const file = fileAt(objects, commit, pathBytes(path));
@@ -62,7 +63,7 @@ export async function readBlame(
   const left = found.filter((run) => run.start >= given);
   const runs = runsOf(objects, left.slice(0, limit));
   const next = left[limit];
-  await indexes.growGraph(view);
+  await growIndex(context, reading, "graph");
   return {
     commit,
     path: quotePath(file.path),
@@ -96,7 +97,7 @@ function rangeOf(path: string, lines: number, start: number | undefined, end: nu
 }
 
 async function findRuns(
-  { signal, note }: Pick<ReadContext, "signal" | "note">,
+  { signal, note }: Pick<ReadContext, "later" | "note" | "signal">,
   { graph, blames }: Indexes,
   asked: BlameStart,
 ): Promise<readonly BlameRun[]> {

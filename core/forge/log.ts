@@ -1,3 +1,4 @@
+import { growIndex } from "./indexing.ts";
 import type { ReadContext } from "../context.ts";
 import { sameBytes } from "../git/bytes.ts";
 import { logPath } from "../git/graph_log.ts";
@@ -31,7 +32,7 @@ const ALLOWANCE = 20_000;
 
 /** The history of a rev, of one path when given, as `git log` orders and simplifies it. */
 export async function readLog(
-  context: Pick<ReadContext, "note">,
+  context: Pick<ReadContext, "later" | "note">,
   reading: Reading,
   { rev, path, limit, cursor }: {
     rev?: string | undefined;
@@ -61,7 +62,7 @@ export async function readLog(
       "this repository's history is not indexed yet: older commits were not looked at; go on with the cursor",
     );
   }
-  if (path !== undefined) await indexes.growGraph(view);
+  if (path !== undefined) await growIndex(context, reading, "graph");
   return {
     commits,
     ...(isCut && { more: true, cursor: writeCursor(commit, start + commits.length) }),

@@ -7,6 +7,7 @@ import { lineFinder } from "../git/search.ts";
 import { type FoundLines, scopeOf, searchFiles } from "../git/search_tree.ts";
 import { lineAt, type Lines, splitLines } from "../git/text.ts";
 import { indexesOf } from "../mirror/indexes.ts";
+import { growIndex } from "./indexing.ts";
 import { commitAt, pathBytes, type Reading, treeOf } from "./reading.ts";
 
 /** The bytes of files that the index lacks one answer reads. */
@@ -59,12 +60,12 @@ interface Position {
 
 /** The lines of text files that hold a string in any case, by path and line; with `context` runs of lines around them. */
 export async function searchText(
-  context: Pick<ReadContext, "note">,
+  context: Pick<ReadContext, "later" | "note">,
   reading: Reading,
   asked: SearchAsked,
 ): Promise<Found> {
   const { text, path = "" } = asked;
-  const { objects, view, repository } = reading;
+  const { objects, repository } = reading;
   if (/[\n\0]/.test(text)) throw new UsageError("text is a string of one line");
   const { pinned, place, line } = readPosition(asked.cursor);
   const { commit } = commitAt(reading, pinned ?? asked.rev);
@@ -90,8 +91,7 @@ export async function searchText(
       "this repository is not indexed yet: not all files were searched; go on with the cursor",
     );
   }
-  const tip = view.refs.get(view.head)?.oid;
-  if (tip !== undefined) await indexes.growTrigrams(treeOf(objects, tip));
+  await growIndex(context, reading, "search");
   const cut = cutter(text);
   return {
     commit,

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
 import { NotFoundError, UsageError } from "../../core/errors.ts";
+import { never } from "../../core/background.ts";
 import { readBlame } from "../../core/forge/blame.ts";
 import { commitChanges } from "../../core/forge/commit.ts";
 import { createRepository } from "../../core/forge/create.ts";
@@ -19,6 +20,7 @@ describe("finding in a repository", () => {
   const context = {
     signal: new AbortController().signal,
     note: (text: string) => void notes.push(text),
+    later: never,
   };
   const notes: string[] = [];
   const long = sampleText(138_000).split("\n");
