@@ -98,7 +98,7 @@ async function run(
   const [command, { call }] = await loaded;
   const result = await call(
     command,
-    { ...args, ...allOf(fact, args, terminal, isJson) },
+    { ...(isJson ? {} : command.whole), ...args, ...allOf(fact, args, terminal, isJson) },
     (kind) => open(globals, surface)(kind),
   );
   await printResult({ fact, command, args, result }, terminal, { isJson, globals, facts });

@@ -103,6 +103,19 @@ export class RemoteError extends KnotlessError {
   }
 }
 
+/** The network was not to be asked, and what is on this machine does not do. */
+export class OfflineError extends RemoteError {
+  override name = "OfflineError";
+  constructor(message: string, host = "") {
+    super(message, {
+      host,
+      code: "remote.offline",
+      retryable: false,
+      hint: "leave --offline out, or unset KNOTLESS_OFFLINE",
+    });
+  }
+}
+
 /** Bytes from elsewhere that break a rule of their format: a pack, an object, a record. */
 export class CorruptError extends KnotlessError {
   override name = "CorruptError";

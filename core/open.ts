@@ -9,7 +9,7 @@ import { openWriter } from "./atproto/writer.ts";
 import type { Contexts, Kind, MachineContext, ReadContext, WriteContext } from "./context.ts";
 import { readAuthor } from "./author.ts";
 import { never, openBackground } from "./background.ts";
-import { AuthError, quote, UsageError } from "./errors.ts";
+import { AuthError, OfflineError, quote, UsageError } from "./errors.ts";
 import { type Env, findFolders } from "./folders.ts";
 import { type MachineSurface, openMachine } from "./machine.ts";
 import type { OpenStore } from "./mirror/mirror.ts";
@@ -57,7 +57,13 @@ export function openWorld(globals: Globals, env: Env): (surface: Surface) => Ope
   };
   return (surface) => {
     const { signal, note, progress } = surface;
-    const common = { fetch, now, signal, random: Math.random, timeoutMs: TIMEOUT_MS };
+    const common = {
+      fetch: freshness.offline ? refuseToAsk : fetch,
+      now,
+      signal,
+      random: Math.random,
+      timeoutMs: TIMEOUT_MS,
+    };
     const identity = openIdentity({
       ...common,
       plc: plc.origin,
@@ -92,7 +98,7 @@ export function openWorld(globals: Globals, env: Env): (surface: Surface) => Ope
       mirrors,
       freshness,
       appview,
-      fetch,
+      fetch: common.fetch,
       signal,
       now,
       note,
@@ -100,6 +106,9 @@ export function openWorld(globals: Globals, env: Env): (surface: Surface) => Ope
       later: surface.goesOn ? later : never,
     });
     const write = async (): Promise<WriteContext> => {
+      if (freshness.offline) {
+        throw new OfflineError("nothing was sent: this writes, and is not done offline");
+      }
       const login = await choose();
       if (login === undefined) throw new AuthError("none", "no one is logged in");
       const { did } = login.info;
@@ -148,4 +157,10 @@ function readUrl(name: string, text: string): URL {
     );
   }
   return url;
+}
+
+/** Stands in for the network where it is not to be asked. */
+function refuseToAsk(input: string | URL | Request): Promise<Response> {
+  const { host } = new URL(input instanceof Request ? input.url : input);
+  return Promise.reject(new OfflineError(`${host} was not asked`, host));
 }

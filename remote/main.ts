@@ -1,5 +1,5 @@
 import type { WriteContext } from "../core/context.ts";
-import { CorruptError, quote, RemoteError, UsageError } from "../core/errors.ts";
+import { CorruptError, OfflineError, quote, RemoteError, UsageError } from "../core/errors.ts";
 import { parseRepoName, type RepoName } from "../core/forge/names.ts";
 import { openContexts } from "../core/open.ts";
 import type { Env } from "./git.ts";
@@ -94,6 +94,7 @@ function opener(named: RepoName, env: Env, progress: Progress) {
   return {
     read: () => openContexts({ offline: isOffline, refresh: !isOffline }, env, surface)("read"),
     async write(): Promise<WriteContext> {
+      if (isOffline) throw new OfflineError("nothing was pushed: a push is not done offline");
       const online = { offline: false, refresh: true };
       if (as !== undefined) return await openContexts({ ...online, as }, env, surface)("write");
       const { identity, sessions } = await openContexts(online, env, surface)("machine");

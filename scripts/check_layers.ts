@@ -93,9 +93,11 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     "core/version.ts",
   ],
   "core/commands": [
+    "core/answer.ts",
     "core/child.ts",
     "core/command.ts",
     "core/context.ts",
+    "core/diff_colors.ts",
     "core/errors.ts",
     "core/forge",
     "core/params.ts",

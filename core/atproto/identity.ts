@@ -1,4 +1,4 @@
-import { NotFoundError, quote, RemoteError, UsageError } from "../errors.ts";
+import { NotFoundError, OfflineError, quote, RemoteError, UsageError } from "../errors.ts";
 import { type Directory, readDocument } from "./did.ts";
 import { resolveHandle } from "./handle.ts";
 import { isLoopback } from "./http.ts";
@@ -105,11 +105,10 @@ export function openIdentity(options: IdentityOptions): Identity {
     const fresh = await known(actor, options.offline ? Infinity : FRESH_MS);
     if (fresh !== undefined) return fresh;
     if (options.offline) {
-      throw new RemoteError(`${quote(actor)} is not known on this machine, and it is offline`, {
-        host: actor,
-        code: "remote.offline",
-        retryable: false,
-      });
+      throw new OfflineError(
+        `${quote(actor)} is not known on this machine, and it is offline`,
+        actor,
+      );
     }
     try {
       return await (isDid(actor) ? byDid(actor) : byHandle(actor));

@@ -9,6 +9,8 @@ import { listRefs } from "../forge/refs.ts";
 import { listRepositories } from "../forge/repositories.ts";
 import { readStorage } from "../forge/storage.ts";
 import { actor, cursor, limit, path, repo, rev } from "../params.ts";
+import { toText } from "../answer.ts";
+import { colorDiff } from "../diff_colors.ts";
 import { columns, fields } from "../text.ts";
 
 const list = command({
@@ -146,7 +148,7 @@ const diff = command({
   name: "repo diff",
   summary: "Show what head changed since base",
   details:
-    "The diff is from where the two parted. Over 60,000 bytes the changed files are listed instead: ask again with paths.",
+    "The diff is from where the two parted. As JSON and over MCP, over 60,000 bytes the changed files are listed instead: ask again with paths, of which . is all.",
   kind: "read",
   params: () => ({
     repo: repo(),
@@ -162,12 +164,13 @@ const diff = command({
     { line: "repo diff alice.test/app v1.0 --paths src", says: "show what changed in src" },
   ],
   run: async (context, { repo, ...asked }) => readDiff(await openReading(context, repo), asked),
+  whole: { paths: ["."] },
   render: (result, style) =>
-    "files" in result && result.files
+    "diff" in result
+      ? colorDiff(toText(result.diff), style)
+      : "files" in result && result.files
       ? columns(result.files, ["path", "added", "removed", "lines"], style)
-      : "said" in result
-      ? result.said
-      : "",
+      : result.said,
   content: (result) =>
     "diff" in result ? result.diff : "files" in result ? undefined : `${result.said}\n`,
 });

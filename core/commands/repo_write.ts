@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { command } from "../command.ts";
+import { unsafe } from "../errors.ts";
 import { commitChanges, refuseBatch } from "../forge/commit.ts";
 import { compactRepository } from "../forge/compact.ts";
 import { createRepository, refuseUnbuilt } from "../forge/create.ts";
@@ -11,8 +12,8 @@ import { fields } from "../text.ts";
 
 const description = () =>
   z.string().max(3500).refine(
-    (text) => !/[\r\n]/.test(text) && [...new Intl.Segmenter().segment(text)].length <= 350,
-    "a description is one line of at most 350 characters",
+    (text) => text.match(unsafe()) === null && [...new Intl.Segmenter().segment(text)].length <= 350,
+    "a description is one line of at most 350 characters, none of them hidden",
   );
 
 const links = () =>

@@ -20,6 +20,8 @@ export async function forkRepository(context: WriteContext, named: RepoName, nam
   const { view } = await source.mirror.latest();
   const fork = await createRepository(context, {
     name: own,
+    description: source.record.description,
+    topics: source.record.topics,
     default_branch: shortRef(view.head),
     forkOf: source.uri,
   });

@@ -41,7 +41,7 @@ export async function readLog(
     cursor?: string | undefined;
   },
 ) {
-  const { objects, view, repository } = reading;
+  const { objects, repository } = reading;
   const { pinned, start } = readCursor(cursor);
   const { commit } = commitAt(reading, pinned ?? rev);
   const indexes = indexesOf(repository.mirror.path, objects);

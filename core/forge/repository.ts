@@ -3,7 +3,14 @@ import { ID, type Name, type Repo } from "../atproto/lexicons.gen.ts";
 import { type AtUri, atUri, isTid, parseAtUri } from "../atproto/syntax.ts";
 import { checkRecord } from "../atproto/validate.ts";
 import type { ReadContext, WriteContext } from "../context.ts";
-import { CorruptError, NotFoundError, quote, RefusedError, RemoteError } from "../errors.ts";
+import {
+  CorruptError,
+  NotFoundError,
+  OfflineError,
+  quote,
+  RefusedError,
+  RemoteError,
+} from "../errors.ts";
 import type { Mirror } from "../mirror/mirror.ts";
 import type { Remembered } from "../mirror/mirrors.ts";
 import { noSuchRepository, refuseName, type RepoName, spellRepo } from "./names.ts";
@@ -117,11 +124,7 @@ async function lookUp(
     return known;
   }
   if (freshness.offline) {
-    throw new RemoteError(`${key} of ${owner.handle} is not known on this machine`, {
-      host: owner.pds,
-      code: "remote.offline",
-      hint: "leave --offline out",
-    });
+    throw new OfflineError(`${key} of ${owner.handle} is not known on this machine`, owner.pds);
   }
   try {
     const found = await ask(context, owner, named, known?.rkey);

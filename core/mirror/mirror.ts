@@ -4,7 +4,7 @@ import type { Account } from "../atproto/identity.ts";
 import { ID, type Refs } from "../atproto/lexicons.gen.ts";
 import type { Records } from "../atproto/records.ts";
 import { atUri } from "../atproto/syntax.ts";
-import { CorruptError, RemoteError } from "../errors.ts";
+import { CorruptError, OfflineError, RemoteError } from "../errors.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { layered } from "../git/layered.ts";
 import { Links } from "../git/links.ts";
@@ -132,11 +132,7 @@ export class Mirror {
       return this.#viewOf(state);
     }
     if (offline) {
-      throw new RemoteError(`no copy of ${this.uri} is on this machine`, {
-        host: this.account.pds,
-        code: "remote.offline",
-        hint: "leave --offline out",
-      });
+      throw new OfflineError(`no copy of ${this.uri} is on this machine`, this.account.pds);
     }
     try {
       return (await this.latest()).view;

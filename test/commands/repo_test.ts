@@ -179,6 +179,8 @@ describe("repositories", () => {
     );
     assert(diff.endsWith("-teh app\n+the app\n"));
     assertMatch(mergeBase, /^[0-9a-f]{40}$/);
+    const text = await twins.left.cli(["repo", "diff", mine("app")(twins.left).repo, "HEAD~1"]);
+    assertMatch(text.out, /^diff --git a\/README\.md[^]*\ndiff --git a\/src\/b\.ts/);
     const none = await twins.both("repo diff", mine("app", { base: "HEAD" }));
     assertEquals(none.said, "No differences: trunk changes nothing since HEAD");
   });
@@ -255,7 +257,9 @@ describe("repositories", () => {
     assertEquals((await twins.refuse("repo edit", mine("app", { default_branch: "no" }))).exit, 5);
     assertEquals((await twins.refuse("repo edit", mine("app", { topics: ["a b"] }))).exit, 2);
     assertEquals((await twins.refuse("repo edit", mine("app", { links: [{ url: "x" }] }))).exit, 2);
-    assertEquals((await twins.refuse("repo edit", mine("app", { description: "a\nb" }))).exit, 2);
+    for (const description of ["a\nb", "\x1b[31ma", "a\u202eb", "x".repeat(351)]) {
+      assertEquals((await twins.refuse("repo edit", mine("app", { description }))).exit, 2);
+    }
   });
 
   it("are renamed, and the old name leads to them", async () => {

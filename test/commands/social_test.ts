@@ -84,6 +84,21 @@ describe("stars, follows and status", () => {
     assertEquals((await twins.refuse("status", { server: "nonsense" })).exit, 2);
   });
 
+  it("ask and write nothing offline, and say so", async () => {
+    const offline = async (...line: string[]) => {
+      const { status, err } = await twins.left.cli([...line, "--offline"]);
+      assertEquals(status, 7, err);
+      return err;
+    };
+    assertMatch(await offline("repo", "create", "never"), /nothing was sent/);
+    assertMatch(await offline("repo", "list"), /was not asked/);
+    assertMatch(await offline("repo", "refs", "nobody-here.test/app"), /on this machine/);
+    const { repos } = await twins.both("repo list");
+    assertEquals(repos, []);
+    const known = `${carol.account.handle}/app`;
+    assertEquals((await twins.left.cli(["repo", "refs", known, "--offline"])).status, 0);
+  });
+
   it("need no login to read, and say who to log in for the rest", async () => {
     await using stranger = await openHome(network, { login: false });
     const read = await stranger.cli(["repo", "refs", `${carol.account.handle}/app`, "--json"]);
