@@ -60,7 +60,9 @@ export class PositionedFile implements Disposable {
     }
     const length = Math.min(Math.max(end - at, this.#ahead), this.size - at);
     if (length > Math.max(LONG, this.#ahead)) return this.read(at, end - at);
-    if (this.#long.length < length) this.#long = new Uint8Array(Math.max(length, this.#ahead));
+    if (this.#long.length < length) {
+      this.#long = new Uint8Array(Math.min(Math.max(length, this.#ahead), this.size));
+    }
     this.#longLength = 0;
     this.#fill(this.#long.subarray(0, length), at);
     this.#longAt = at;

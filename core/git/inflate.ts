@@ -5,6 +5,12 @@ import { Inflater, type Sink } from "./inflater.ts";
 
 /** Below this many bytes starting zlib costs more than inflating. */
 const SMALL = 256;
+/** Until it has been called so often, our own code is slower than zlib even so: the runtime has not compiled it. */
+const COLD_CALLS = 200;
+/** zlib takes no smaller buffer. */
+const ZLIB_LEAST = 64;
+
+let calls = 0;
 
 /** Inflates the zlib stream at `at`, which must give just `size` bytes; undefined when the input ends before the stream. */
 export function inflate(
@@ -12,7 +18,7 @@ export function inflate(
   at: number,
   size: number,
 ): { bytes: Uint8Array; consumed: number } | undefined {
-  if (size <= SMALL) {
+  if (size < ZLIB_LEAST || (size <= SMALL && ++calls > COLD_CALLS)) {
     const bytes = new Uint8Array(size);
     const inflater = new Inflater(input, at, bytes);
     const ending = inflater.run();

@@ -27,7 +27,7 @@ export const MAX_PACKS = 2048;
 /** What the first bytes of a zlib stream take to inflate: the tables of a dynamic block alone can be 560 bytes. */
 const INFLATE_HEAD = 1024;
 
-/** The kinds of so many deltas are remembered. */
+/** The kinds of so many deltas are remembered, and the sizes of what so many make. */
 const MOST_KINDS = 50_000;
 
 /** One pack with its index, read by position. */
@@ -38,6 +38,7 @@ export class Pack {
   readonly #key: number;
   readonly #share: PackShare;
   readonly #kinds = new Map<number, ObjectKind>();
+  readonly #sizes = new Map<number, number>();
 
   /** Opens `<path>.pack` and `<path>.idx`; `id` is a number of its own among the packs of the share. */
   constructor(path: string, share: PackShare, id: number) {
@@ -136,8 +137,14 @@ export class Pack {
   }
 
   #resultSize(offset: number, header: EntryHeader): number {
+    const known = this.#sizes.get(offset);
+    if (known !== undefined) return known;
     const input = this.#file.view(offset + header.length, INFLATE_HEAD);
-    return deltaSizes(inflateStart(input, 0, Math.min(header.size, DELTA_SIZES_BYTES))).result;
+    const start = inflateStart(input, 0, Math.min(header.size, DELTA_SIZES_BYTES));
+    const { result } = deltaSizes(start);
+    if (this.#sizes.size > MOST_KINDS) this.#sizes.clear();
+    this.#sizes.set(offset, result);
+    return result;
   }
 
   #header(at: number): EntryHeader {

@@ -48,7 +48,7 @@ export async function completePack(
 
 async function hashTo(fd: number, end: number): Promise<Uint8Array> {
   const hash = createHash("sha1");
-  const buffer = new Uint8Array(PIECE);
+  const buffer = new Uint8Array(Math.min(PIECE, end));
   for (let at = 0; at < end;) {
     const count = readSync(fd, buffer, 0, Math.min(PIECE, end - at), at);
     if (count === 0) throw new CorruptError("a file of the repository ends early");

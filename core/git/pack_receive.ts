@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { CorruptError } from "../errors.ts";
 import { concat, sameBytes } from "./bytes.ts";
@@ -70,7 +70,7 @@ function checkCount(objects: number, limit: number): void {
 async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   const fd = openSync(path, "r");
   try {
-    const buffer = new Uint8Array(PIECE);
+    const buffer = new Uint8Array(Math.min(PIECE, Math.max(1, fstatSync(fd).size)));
     for (let count = readSync(fd, buffer); count > 0; count = readSync(fd, buffer)) {
       yield buffer.subarray(0, count);
       await setImmediate();
