@@ -2,36 +2,63 @@
 /**
  * Measures the product, and fails where something is over its limit.
  *
- *     deno task bench [NAME…]      all of them without a name
+ *     deno task bench [NAME…]      the quick ones without a name; reads, sync and pushes take minutes
+ *       --repo PATH                reads and sync on this repository in place of one that is made
+ *       --pushes N                 how many commits are pushed one by one
+ *       --write                    puts the results in docs/bench.md
  */
+import { writeFile } from "node:fs/promises";
+import { cpus } from "node:os";
 import process from "node:process";
-import type { Bench } from "./bench/bench.ts";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import type { Bench, Measure } from "./bench/bench.ts";
 import { imports } from "./bench/imports.ts";
 import { longEdit } from "./bench/long_edit.ts";
 import { mcp } from "./bench/mcp.ts";
+import { pushes } from "./bench/pushes.ts";
+import { reads } from "./bench/reads.ts";
+import { formatPage, isOver, showLimit, showValue } from "./bench/report.ts";
 import { startup } from "./bench/startup.ts";
+import { sync } from "./bench/sync.ts";
 import { tools } from "./bench/tools.ts";
 import { buildIfStale } from "./build.ts";
 
-const BENCHES: Readonly<Record<string, Bench>> = {
+const QUICK: Readonly<Record<string, Bench>> = {
   imports,
   tools,
   startup,
   mcp,
   "long-edit": longEdit,
 };
+const BENCHES: Readonly<Record<string, Bench>> = { ...QUICK, reads, sync, pushes };
+const PAGE = fileURLToPath(new URL("../docs/bench.md", import.meta.url));
 
-const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHES);
+const { values, positionals } = parseArgs({
+  options: {
+    repo: { type: "string" },
+    pushes: { type: "string", default: "300" },
+    write: { type: "boolean", default: false },
+  },
+  allowPositionals: true,
+});
+const names = positionals.length > 0 ? positionals : Object.keys(QUICK);
+const options = { repo: values.repo, pushes: Number(values.pushes) };
 const binary = process.env.KNOTLESS_BIN ?? await buildIfStale();
+const results = new Map<string, readonly Measure[]>();
 for (const name of names) {
   const bench = BENCHES[name];
   if (bench === undefined) throw new Error(`no such bench: ${name}`);
   console.log(name);
-  for (const { name, value, unit, limit } of await bench(binary)) {
-    const rounded = Number.isInteger(value) ? String(value) : value.toFixed(2);
-    const isOver = limit !== undefined && value > limit;
-    const said = limit === undefined ? "" : isOver ? `over ${limit}` : `within ${limit}`;
-    console.log(`  ${name.padEnd(44)} ${rounded.padStart(9)} ${unit.padEnd(6)} ${said}`.trimEnd());
-    if (isOver) process.exitCode = 1;
+  const measures = await bench(binary, options);
+  results.set(name, measures);
+  for (const measure of measures) {
+    const said = `${showValue(measure.value).padStart(9)} ${measure.unit.padEnd(6)}`;
+    console.log(`  ${measure.name.padEnd(56)} ${said} ${showLimit(measure)}`.trimEnd());
+    if (isOver(measure)) process.exitCode = 1;
   }
+}
+if (values.write) {
+  const [cpu] = cpus();
+  await writeFile(PAGE, formatPage(results, `${cpus().length} × ${cpu?.model ?? "unknown"}`));
 }
