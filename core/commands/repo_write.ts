@@ -12,7 +12,8 @@ import { fields } from "../text.ts";
 
 const description = () =>
   z.string().max(3500).refine(
-    (text) => text.match(unsafe()) === null && [...new Intl.Segmenter().segment(text)].length <= 350,
+    (text) =>
+      text.match(unsafe()) === null && [...new Intl.Segmenter().segment(text)].length <= 350,
     "a description is one line of at most 350 characters, none of them hidden",
   );
 
@@ -63,7 +64,8 @@ const create = command({
       warning: null,
     };
   },
-  render: ({ repo, uri }, style) => style.terminal ? `Created ${repo}\n${uri}` : uri,
+  render: ({ repo, uri }, style) =>
+    style.terminal ? `Created ${repo}: push to knotless://${repo}\n${uri}` : uri,
 });
 
 const edit = command({
@@ -142,7 +144,7 @@ const fork = command({
   examples: [{ line: "repo fork alice.test/app", says: "copy it into your account" }],
   run: (context, { repo, name }) => forkRepository(context, repo, name),
   render: ({ repo, uri, forkOf }, style) =>
-    style.terminal ? `Forked ${forkOf.repo} as ${repo}\n${uri}` : uri,
+    style.terminal ? `Forked ${forkOf.repo}: clone knotless://${repo}\n${uri}` : uri,
 });
 
 const commit = command({

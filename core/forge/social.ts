@@ -57,7 +57,9 @@ export async function accountOf(
 ): Promise<Account> {
   if (actor !== undefined) return await context.identity.resolve(actor);
   if (context.reader) return context.reader;
-  throw new UsageError("handle is missing: whose, when no one is logged in");
+  throw new UsageError("handle is missing: whose, when no one is logged in", {
+    hint: { signIn: "none" },
+  });
 }
 
 /** Takes back every star that the account at hand has on these repositories. */
