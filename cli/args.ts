@@ -131,7 +131,10 @@ async function placeWords(
     if (repo !== undefined) {
       args.repo = repo;
       open.shift();
-    } else if (words.length < open.filter((name) => paramOf(fact, name)?.required).length) {
+    } else if (
+      words.length < open.filter((name) => paramOf(fact, name)?.required).length &&
+      !isRepoName(words[0])
+    ) {
       throw missing(fact, "repo");
     }
   }
@@ -149,6 +152,11 @@ async function placeWords(
   if (extra !== undefined) {
     throw new UsageError(`one argument too many: ${quote(extra)}`, { hint: usageOf(fact) });
   }
+}
+
+/** A word that is one by its form is the repository, and what is missing stands behind it. */
+function isRepoName(word = ""): boolean {
+  return /^(@?[\w-]+(\.[\w-]+)+|did:[a-z]+:[^/\s]+)\/[^/\s]+$|^(at|knotless):\/\//.test(word);
 }
 
 async function fillMissing(fact: Fact, args: Arguments, sources: Sources): Promise<void> {

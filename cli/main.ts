@@ -92,7 +92,7 @@ async function run(
   const args = await readArgs(
     fact,
     line,
-    sourcesOf(terminal, globals, surface, (text) => report.aside = text),
+    await sourcesOf(terminal, globals, surface, (text) => report.aside = text),
   );
   const loaded = Promise.all([load(fact.name), import("../core/command.ts")]);
   const [command, { call }] = await loaded;

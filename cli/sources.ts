@@ -10,14 +10,15 @@ import type { Terminal } from "./terminal.ts";
 const maxFile = 100_000_000;
 
 /** Where a command line's arguments come from on this machine; `aside` is told when a repository was taken as given. */
-export function sourcesOf(
+export async function sourcesOf(
   terminal: Terminal,
   globals: Globals,
   surface: Surface,
   aside: (text: string) => void,
-): Sources {
+): Promise<Sources> {
   const { env } = terminal;
   const dir = resolve(terminal.cwd, globals.dir ?? "");
+  if (globals.dir !== undefined) await checkFolder(dir, globals.dir);
   const taken = (repo: string, why: string): string => {
     if (globals.verbose) terminal.err(`repository: ${quote(repo)} (${why})`);
     aside(`the repository was taken to be ${quote(repo)} (${why}): -R names another`);
@@ -35,6 +36,13 @@ export function sourcesOf(
     confirm: async (param) =>
       surface.interactive ? await terminal.ask(`${param.description}: `) : undefined,
   };
+}
+
+async function checkFolder(path: string, name: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory()) return;
+  const why = found === undefined ? "no such directory" : "not a directory";
+  throw new UsageError(`cannot change to ${quote(name)}: ${why}`);
 }
 
 async function readInput(path: string, name: string): Promise<string> {

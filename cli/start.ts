@@ -28,6 +28,7 @@ export function processTerminal(): Terminal {
     stdout: process.stdout,
     stderr: process.stderr,
     signal: interrupt.signal,
+    interrupt: () => interrupt.abort(),
     now: () => new Date(),
   });
 }

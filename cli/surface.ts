@@ -15,7 +15,9 @@ export function surfaceOf(terminal: Terminal, globals: Globals): Surface {
     get interactive() {
       return terminal.isInteractive && !globals.noInput;
     },
+    noInput: globals.noInput,
     readLine: (signal) => terminal.readLine(signal),
+    readSecret: () => terminal.readSecret(),
     say: (text) => {
       terminal.err(text);
     },

@@ -16,7 +16,11 @@ export interface Sink {
 }
 
 /** A stream text comes in on. */
-export type Source = Readable & { readonly isTTY?: boolean | undefined };
+export type Source = Readable & {
+  readonly isTTY?: boolean | undefined;
+  /** A terminal has it: each key as it is pressed, and no echo. */
+  setRawMode?(on: boolean): unknown;
+};
 
 /** What a process has around it. */
 export interface Surroundings {
@@ -26,6 +30,8 @@ export interface Surroundings {
   readonly stdout: Sink;
   readonly stderr: Sink;
   readonly signal: AbortSignal;
+  /** Aborts the signal, as Ctrl-C does. */
+  interrupt(): void;
   now(): Date;
 }
 
@@ -126,6 +132,15 @@ export class Terminal {
   readLine(signal?: AbortSignal): Promise<string | undefined> {
     this.#lines ??= openLines(this.#around.stdin);
     return this.#lines(signal);
+  }
+
+  /** The next line of stdin, not shown where it is typed; undefined when there is none. */
+  async readSecret(): Promise<string | undefined> {
+    const { stdin, interrupt } = this.#around;
+    if (stdin.isTTY !== true || stdin.setRawMode === undefined) return await this.readLine();
+    const setRawMode = stdin.setRawMode.bind(stdin);
+    const { readHidden } = await import("./secret.ts");
+    return await readHidden(Object.assign(stdin, { setRawMode }), interrupt);
   }
 
   /** Asks a person; throws a CancelledError when nothing comes back. */

@@ -1,8 +1,7 @@
 import * as z from "zod";
 import type { Contexts, Kind } from "./context.ts";
-import { quote, UsageError } from "./errors.ts";
+import { explain } from "./explain.ts";
 import type { KnotlessError } from "./errors.ts";
-import { nearest } from "./text.ts";
 import type { Style } from "./text.ts";
 
 // A schema is used once or a few times: compiling it would cost more than it saves.
@@ -106,60 +105,4 @@ export async function call<K extends Kind, P extends Params, R>(
   const parsed = command.params.safeParse(args);
   if (!parsed.success) throw explain(command.params, args, parsed.error);
   return await command.run(await open(command.kind), parsed.data as Input<P>);
-}
-
-function explain(schema: z.ZodObject, args: unknown, error: z.ZodError): UsageError {
-  const [issue] = error.issues;
-  if (issue === undefined) return new UsageError("the arguments do not fit");
-  const where = issue.path.map(String).join(".");
-  if (issue.code === "unrecognized_keys") {
-    const [key = ""] = issue.keys;
-    const known = Object.keys(schema.shape);
-    const near = nearest(key, known);
-    return new UsageError(
-      `no such parameter: ${quote(where ? `${where}.${key}` : key)}`,
-      { hint: near ? `did you mean ${near}?` : `it takes ${known.join(", ") || "none"}` },
-    );
-  }
-  const came = issue.path.reduce<unknown>(
-    (value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key],
-    args,
-  );
-  if (came === undefined && issue.code === "invalid_type") {
-    const described = schema.shape[where] as z.ZodType | undefined;
-    return new UsageError(
-      `${where || "the arguments"} is missing${
-        described?.description ? `: ${described.description}` : ""
-      }`,
-    );
-  }
-  return new UsageError(`${where || "the arguments"}: ${issueText(issue, came)}`);
-}
-
-function issueText(issue: z.core.$ZodIssue, came: unknown): string {
-  const given = quote(typeof came === "string" ? came : JSON.stringify(came) ?? "nothing");
-  switch (issue.code) {
-    case "invalid_type":
-      return `${given} is not ${article(issue.expected)}`;
-    case "too_small":
-      return issue.origin === "string" || issue.origin === "array"
-        ? `${given} is shorter than ${issue.minimum}`
-        : `${given} is below ${issue.minimum}`;
-    case "too_big":
-      return issue.origin === "string" || issue.origin === "array"
-        ? `${given.slice(0, 60)} is longer than ${issue.maximum}`
-        : `${given.slice(0, 60)} is over ${issue.maximum}`;
-    case "invalid_value": {
-      const values = issue.values.map(String);
-      const near = typeof came === "string" ? nearest(came, values) : undefined;
-      return `${given} is not one of ${values.join(", ")}${near ? ` (did you mean ${near}?)` : ""}`;
-    }
-    default:
-      return `${given}: ${issue.message}`;
-  }
-}
-
-function article(type: string): string {
-  const noun = type === "int" ? "integer" : type;
-  return /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
 }

@@ -61,8 +61,12 @@ export interface Machine {
   readonly program: readonly string[];
   /** Reads one line from stdin; undefined when it has ended, or once `signal` says that nobody waits for it. */
   readLine(signal?: AbortSignal): Promise<string | undefined>;
+  /** As `readLine`, but a terminal does not show what is typed. */
+  readSecret(): Promise<string | undefined>;
   /** True when a person can be asked. */
   readonly interactive: boolean;
+  /** True where it was said that no one is to be waited for. */
+  readonly noInput: boolean;
   /** Writes a line on stderr for a person. */
   say(text: string): void;
   /** Opens a URL in the browser; false when there is none. */

@@ -4,11 +4,13 @@ import type { Machine } from "./context.ts";
 import type { Env, Folders } from "./folders.ts";
 
 /** What a surface lends a command that acts on this machine; one without a person lends nothing. */
-export type MachineSurface = Partial<Pick<Machine, "interactive" | "readLine" | "say">>;
+export type MachineSurface = Partial<
+  Pick<Machine, "interactive" | "noInput" | "readLine" | "readSecret" | "say">
+>;
 
 /** This machine, as a machine command may touch it. */
 export function openMachine(
-  { interactive = false, readLine, say }: MachineSurface,
+  { interactive = false, noInput = false, readLine, readSecret, say }: MachineSurface,
   env: Env,
   folders: Folders,
 ): Machine {
@@ -17,7 +19,9 @@ export function openMachine(
     env,
     program: findProgram(),
     interactive,
+    noInput,
     readLine: readLine ?? (() => Promise.resolve(undefined)),
+    readSecret: readSecret ?? (() => Promise.resolve(undefined)),
     say: say ?? (() => {}),
     browse: (url) => browse(url, env),
   };

@@ -27,7 +27,7 @@ export interface OAuthOptions {
 type LibraryDid = NodeSavedSession["tokenSet"]["sub"];
 type Keep = (saved: NodeSavedSession) => Promise<void>;
 
-const WAIT_MS = 15 * 60_000;
+const WAIT_MS = 10 * 60_000;
 /** Without a port: a server lets a client of this machine come back on any. */
 const REDIRECT = "http://127.0.0.1/";
 
@@ -60,7 +60,7 @@ export async function createBrowserSession(
     const params = await redirect.wait(state, visitor, AbortSignal.any([options.signal, timeout]))
       .catch((error: unknown) => {
         if (!timeout.aborted || options.signal.aborted) throw error;
-        throw new AuthError("none", "nobody signed in within 15 minutes");
+        throw new AuthError("none", "nobody signed in within 10 minutes");
       });
     await client.callback(params, { redirect_uri: redirect.url });
   } catch (error) {

@@ -43,6 +43,17 @@ const login = command({
   ],
   async run(context, { handle, app_password_stdin, no_browser }) {
     const { sessions, identity, machine } = context;
+    if (machine.noInput && !app_password_stdin) {
+      throw new UsageError(
+        "a login through the browser waits for a person, and none is to be asked",
+        {
+          hint: {
+            command: "login",
+            args: { handle, app_password_stdin: true },
+          },
+        },
+      );
+    }
     const account = await identity.resolve(handle);
     if (app_password_stdin) {
       return answer(await sessions.loginWithPassword(account, await readPassword(machine)));
@@ -60,8 +71,8 @@ const login = command({
 });
 
 async function readPassword(machine: Machine): Promise<string> {
-  if (machine.interactive) machine.say("Type the app password, then Enter:");
-  const line = (await machine.readLine())?.replace(/\r$/, "");
+  if (machine.interactive) machine.say("Type the app password, which is not shown, then Enter:");
+  const line = (await machine.readSecret())?.replace(/\r$/, "");
   if (line) return line;
   throw new UsageError("no password came on stdin", {
     hint: "give an app password as one line on stdin",
@@ -71,7 +82,7 @@ async function readPassword(machine: Machine): Promise<string> {
 function visitorAt(machine: Machine, opens: boolean): Visitor {
   return {
     visit(url) {
-      machine.say(`Sign in at this address:\n${url}`);
+      machine.say(`Sign in at this address, within 10 minutes:\n${url}`);
       machine.say(
         "If the browser runs on another machine, paste the address it ended on here, then Enter.",
       );

@@ -264,6 +264,11 @@ describe("positionals", () => {
     assertEquals(await read(["status"], { flag: "a/b" }), { repo: "a/b" });
   });
 
+  it("take a word that is a repository by its form for it, and miss what stands behind", async () => {
+    const error = await assertRejects(() => read(["repo", "read", "alice.test/git"]), UsageError);
+    assertStringIncludes(error.message, "PATH is missing");
+  });
+
   it("say what is missing when a word may be either", async () => {
     const error = await assertRejects(() => read(["repo", "read", "x"]), UsageError);
     assertStringIncludes(error.message, "REPO is missing");

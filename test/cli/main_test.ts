@@ -97,6 +97,15 @@ describe("output", () => {
   });
 });
 
+describe("the folder of -C", () => {
+  it("must be there", async () => {
+    for (const [dir, why] of [["/nope", "no such directory"], ["/dev/null", "not a directory"]]) {
+      const { status, err } = await run(["-C", String(dir), "status"]);
+      assertEquals([status, err], [2, `error: cannot change to ${dir}: ${why}\n`]);
+    }
+  });
+});
+
 describe("errors", () => {
   it("say what, why and what to do on stderr, and nothing on stdout", async () => {
     assertEquals(await run("fail remote").then(({ status, out, err }) => [status, out, err]), [

@@ -111,6 +111,18 @@ describe("logging in", () => {
     await assertRejects(() => machine.run("login", args), NotFoundError, "nobody.test");
   });
 
+  it("through the browser is refused at once where nobody is to be asked", async () => {
+    const error = await assertRejects(
+      () => machine.run("login", { handle: alice.handle }, { noInput: true }),
+      UsageError,
+      "waits for a person",
+    );
+    assertEquals(error.hint, {
+      command: "login",
+      args: { handle: alice.handle, app_password_stdin: true },
+    });
+  });
+
   it("through the browser grants what our records need", async () => {
     const { person, pages } = browsing(alice);
     const { result, said, notes } = await machine.run<Login>(

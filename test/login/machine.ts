@@ -20,6 +20,7 @@ export interface Person {
   /** Hears each line that is said. */
   hear?(text: string): void;
   readonly interactive?: boolean;
+  readonly noInput?: boolean;
 }
 
 /** A machine of its own: folders, and commands run as a surface would. */
@@ -54,7 +55,9 @@ export async function openTestMachine(env: Network["env"]): Promise<TestMachine>
         note: (text) => notes.push(text),
         progress: () => {},
         interactive: person.interactive ?? false,
+        noInput: person.noInput ?? false,
         readLine: async () => await lines.shift(),
+        readSecret: async () => await lines.shift(),
         say: (text) => {
           said.push(text);
           person.hear?.(text);

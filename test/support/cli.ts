@@ -57,6 +57,7 @@ export async function runCli(
     stdout,
     stderr,
     signal: options.signal ?? new AbortController().signal,
+    interrupt: () => {},
     now: options.now ?? (() => new Date("2026-11-30T20:00:00Z")),
   });
   const open = options.open ?? (() => () => Promise.reject(new Error("no context was given")));
