@@ -85,6 +85,7 @@ function runBackend(
       PATH_INFO: decodeURIComponent(pathname),
       QUERY_STRING: search.slice(1),
       CONTENT_TYPE: request.headers["content-type"] ?? "",
+      HTTP_CONTENT_ENCODING: request.headers["content-encoding"] ?? "",
       CONTENT_LENGTH: request.headers["content-length"] ?? "",
       REMOTE_ADDR: "127.0.0.1",
     },
