@@ -42,7 +42,10 @@ function textOf(outcome: Outcome, style: Style, isJson: boolean): string | Uint8
   if (!style.terminal) {
     const data = command.raw?.(result) ?? command.content?.(result);
     if (data !== undefined) return data;
-    return endLine(command.render?.(result, style) ?? toJson(result));
+    const text: string | undefined = command.render?.(result, style);
+    if (text === undefined) return endLine(toJson(result));
+    // What has a content is a file or a diff, or lines of one: the reader asked for just that.
+    return endLine(command.content ? text : safe(text));
   }
   if (command.render === undefined) {
     const content = command.content?.(result);

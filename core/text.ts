@@ -114,9 +114,9 @@ function cellText(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** A value as one field of TSV: tab, newline and backslash are `\t`, `\n` and `\\`. */
+/** A value as one field of TSV: safe as on a terminal; tab, newline and backslash are `\t`, `\n` and `\\`. */
 export function tsvField(value: unknown): string {
-  return cellText(value).replace(/[\t\n\\]/g, (character) => {
+  return safe(cellText(value)).replace(/[\t\n\\]/g, (character) => {
     return character === "\t" ? "\\t" : character === "\n" ? "\\n" : "\\\\";
   });
 }
@@ -124,12 +124,25 @@ export function tsvField(value: unknown): string {
 /** A row of a table: what `columns` takes its cells from. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Columns a reader copies from: never cut. */
+/** A path in git's quoted form holds no tab and no newline, and its backslashes are escapes already. */
+function fieldOf(row: Row, key: string): string {
+  const value = row[key];
+  const isPath = key === "path" || (key === "name" && "mode" in row);
+  return isPath && typeof value === "string" && /^".*"$/s.test(value) && !/[\t\n]/.test(value)
+    ? safe(value)
+    : tsvField(value);
+}
+
+/** Columns a reader copies from: cut only where there is no other way. */
 const whole = new Set(["uri", "repo", "sha", "commit", "did", "handle", "ref", "mode"]);
+/** Columns between two columns of a table, and the fewest that a cut column has. */
+const GAP = 2;
+const NARROWEST = 8;
 
 /**
  * Rows as text, one a line: in a pipe TSV of `keys` in their order, without a header; on a terminal a table of `shown`
- * (or of `keys`), with a header, relative times, and the widest column that may be cut made to fit.
+ * (or of `keys`), with a header, relative times, short shas, and the widest columns that may be cut made to fit. Where
+ * the terminal is too narrow for that, one value a line.
  */
 export function columns(
   rows: readonly Row[],
@@ -138,7 +151,7 @@ export function columns(
   shown: readonly string[] = keys,
 ): string {
   if (!style.terminal) {
-    return rows.map((row) => keys.map((key) => tsvField(row[key])).join("\t")).join("\n");
+    return rows.map((row) => keys.map((key) => fieldOf(row, key)).join("\t")).join("\n");
   }
   if (rows.length === 0) return "";
   const cells = rows.map((row) => shown.map((key) => cellOf(row, key, style)));
@@ -146,35 +159,64 @@ export function columns(
   const widths = shown.map((_, index) =>
     Math.max(...[titles, ...cells].map((line) => widthOf(line[index] ?? "")))
   );
-  shrink(widths, shown, style.width);
+  if (!shrink(widths, shown, style.width)) return stack(cells, titles, style);
   const [header = "", ...lines] = [titles, ...cells].map((line) =>
     line.map((cell, index) => {
       const width = widths[index] ?? 0;
       const text = cut(cell, width);
       return text + " ".repeat(Math.max(0, width - widthOf(text)));
-    }).join("  ").trimEnd()
+    }).join(" ".repeat(GAP)).trimEnd()
   );
   return [color(header, "dim", style), ...lines].join("\n");
 }
 
 function cellOf(row: Row, key: string, style: Style): string {
   const text = safe(cellText(row[key])).replace(/[\n\t]+/g, " ");
+  if (key === "sha" || key === "commit") {
+    return /^[0-9a-f]{40,64}$/.test(text) ? text.slice(0, 8) : text;
+  }
   return isMoment(key) ? relativeTime(text, style.now) : text;
 }
 
-function shrink(widths: number[], keys: readonly string[], most: number): void {
-  const total = widths.reduce((sum, width) => sum + width + 2, -2);
-  const over = total - most;
-  if (over <= 0) return;
+/** Narrows the widest columns that may be cut until all fit into `most`; false when they cannot. */
+function shrink(widths: number[], keys: readonly string[], most: number): boolean {
   const mayCut = keys.flatMap((key, index) => whole.has(key) ? [] : [index]);
-  const widest = mayCut.toSorted((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0))[0];
-  if (widest !== undefined) widths[widest] = Math.max(8, (widths[widest] ?? 0) - over);
+  for (const index of mayCut) widths[index] = Math.min(widths[index] ?? 0, most);
+  let over = widths.reduce((sum, width) => sum + width + GAP, -GAP) - most;
+  for (; over > 0; over--) {
+    const widest = mayCut.reduce<number | undefined>(
+      (best, index) =>
+        best === undefined || (widths[index] ?? 0) > (widths[best] ?? 0) ? index : best,
+      undefined,
+    );
+    const width = widest === undefined ? 0 : widths[widest] ?? 0;
+    if (widest === undefined || width <= NARROWEST) return false;
+    widths[widest] = width - 1;
+  }
+  return true;
+}
+
+/** Each row as lines of a title and a value, cut to the terminal; an empty line between two rows. */
+function stack(
+  cells: readonly (readonly string[])[],
+  titles: readonly string[],
+  style: Style,
+): string {
+  const column = Math.min(Math.max(...titles.map(widthOf)), Math.floor(style.width / 3));
+  return cells.map((line) =>
+    line.flatMap((cell, index) => {
+      if (cell === "") return [];
+      const title = cut(titles[index] ?? "", column);
+      const lead = title + " ".repeat(column - widthOf(title) + GAP);
+      return [color(lead, "dim", style) + cut(cell, style.width - column - GAP)];
+    }).join("\n")
+  ).join("\n\n");
 }
 
 /** One object as text, a line for each key that has a value: aligned on a terminal, TSV in a pipe. */
 export function fields(row: Row, style: Style): string {
   const keys = Object.keys(row).filter((key) => row[key] !== undefined && row[key] !== null);
-  if (!style.terminal) return keys.map((key) => `${key}\t${tsvField(row[key])}`).join("\n");
+  if (!style.terminal) return keys.map((key) => `${key}\t${fieldOf(row, key)}`).join("\n");
   const width = Math.max(0, ...keys.map((key) => key.length));
   return keys.map((key) => `${color(key.padEnd(width), "dim", style)}  ${cellOf(row, key, style)}`)
     .join("\n");

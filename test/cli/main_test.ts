@@ -19,7 +19,7 @@ describe("output", () => {
     assertEquals(status, 0);
     assertEquals(out.split("\n"), [
       "alice.test/app\ta\\ttab\\nand a line\t2026-11-30T19:00:00Z",
-      "alice.test/evil\t\x1b]0;x\x07\u202edne\t2026-11-28T20:00:00Z",
+      "alice.test/evil\t\uFFFD]0;x\uFFFD\uFFFDdne\t2026-11-28T20:00:00Z",
       "alice.test/old\tお互い様\t2024-11-30T20:00:00Z",
       "",
     ]);

@@ -121,6 +121,59 @@ describe("columns", () => {
     assert(line.startsWith("alice.test/a-long-name  word"));
   });
 
+  it("are never wider than the terminal, and give all they have room for", () => {
+    const sha = "0123456789abcdef".repeat(3).slice(0, 40);
+    const refs = [{ ref: "refs/heads/a-topic", sha, commit: sha }, { ref: "refs/tags/v1", sha }];
+    const found = [{
+      uri: `at://did:plc:${"a".repeat(24)}/dev.knotless.repo/app`,
+      repo: "alice.test/a-long-name-of-a-repository",
+      description: "お互い様 ".repeat(30),
+      createdAt: "2026-11-29T20:00:00Z",
+      note: "word ".repeat(10_000),
+    }];
+    for (const width of [20, 40, 60, 80, 200]) {
+      for (const rows of [refs, found, [{ repo: "a/b", did: "did:plc:abc" }]]) {
+        const text = columns(rows, Object.keys(rows[0] ?? {}), { ...screen, width });
+        for (const line of text.split("\n")) assert(widthOf(line) <= width, `${width}: ${line}`);
+      }
+    }
+    assertEquals(
+      columns(refs, ["ref", "sha", "commit"], screen),
+      [
+        "REF                 SHA       COMMIT",
+        "refs/heads/a-topic  01234567  01234567",
+        "refs/tags/v1        01234567",
+      ].join("\n"),
+    );
+    assertEquals(
+      columns(refs, ["ref", "sha", "commit"], { ...screen, width: 20 }),
+      [
+        "REF     refs/heads/…",
+        "SHA     01234567",
+        "COMMIT  01234567",
+        "",
+        "REF     refs/tags/v1",
+        "SHA     01234567",
+      ].join("\n"),
+    );
+  });
+
+  it("hold whole shas in a pipe, and a quoted path once quoted", () => {
+    const rows = [{ mode: "100644", name: '"a\\tb\\303"', sha: "a".repeat(40), path: '"\\n"' }];
+    assertEquals(
+      columns(rows, ["mode", "name", "sha", "path"], pipe),
+      `100644\t"a\\tb\\303"\t${"a".repeat(40)}\t"\\n"`,
+    );
+    assertEquals(columns([{ name: '"a\\tb"' }], ["name"], pipe), '"a\\\\tb"');
+  });
+
+  it("steer no terminal a pipe ends in", () => {
+    assertEquals(
+      columns([{ name: "\x1b[2J\x07\r\u202e" }], ["name"], pipe),
+      "\uFFFD[2J\uFFFD\uFFFD\uFFFD",
+    );
+  });
+
   it("of nothing are nothing", () => {
     assertEquals(columns([], keys, screen), "");
   });
