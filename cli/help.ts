@@ -25,7 +25,7 @@ export function helpFor(
   const isGroup = words.length === 1 && facts.some(({ group }) => group === first);
   if (isGroup) return groupHelp(first, facts, options);
   const topic = words.length === 1 ? topics[first] : undefined;
-  if (topic !== undefined) return lines(topic);
+  if (topic !== undefined) return lines(topic());
   throw noSuchCommand(words, facts);
 }
 

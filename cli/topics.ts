@@ -53,13 +53,15 @@ const formatting = [
   "added, and do not change.",
 ];
 
-/** What `knotless help` explains beside commands, in lines, by the word for it. */
-export const topics: Readonly<Record<string, readonly string[]>> = {
-  "exit-codes": table(exitCodes),
-  environment: table(environment),
-  flags: table(globalFlags.map(({ long, short, value, says }) => {
-    const name = long.length > 1 ? `${short ? `-${short}, ` : "    "}--${long}` : `-${long}`;
-    return [value ? `${name} ${value}` : name, says];
-  })),
-  formatting: formatting.flatMap((text, index) => [...(index ? [""] : []), ...wrap(text, "")]),
+/** What `knotless help` explains beside commands, by the word for it: each gives its lines, laid out when they are asked for. */
+export const topics: Readonly<Record<string, () => readonly string[]>> = {
+  "exit-codes": () => table(exitCodes),
+  environment: () => table(environment),
+  flags: () =>
+    table(globalFlags.map(({ long, short, value, says }) => {
+      const name = long.length > 1 ? `${short ? `-${short}, ` : "    "}--${long}` : `-${long}`;
+      return [value ? `${name} ${value}` : name, says];
+    })),
+  formatting: () =>
+    formatting.flatMap((text, index) => [...(index ? [""] : []), ...wrap(text, "")]),
 };
