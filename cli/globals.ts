@@ -38,6 +38,10 @@ export function readGlobals({ given }: Line, env: Env): Globals {
   const on = (flag: string) => given.get(flag) === true;
   const as = text("as") ?? (env.KNOTLESS_ACCOUNT || undefined);
   const [repo, dir, age] = [text("repo"), text("C"), text("max-age")];
+  const output = env.KNOTLESS_OUTPUT;
+  if (output && output !== "json") {
+    throw new UsageError(`KNOTLESS_OUTPUT: ${quote(output)} is not json`);
+  }
   if (on("offline") && on("refresh")) {
     throw new UsageError("--offline and --refresh exclude each other");
   }
@@ -58,10 +62,10 @@ export function readGlobals({ given }: Line, env: Env): Globals {
 /** What `--color` and its variables ask for. */
 export function readColorWish({ given }: Line, env: Env): ColorWish {
   const flag = given.get("color");
-  const value = flag ?? env.KNOTLESS_COLOR ?? "auto";
+  const value = flag ?? (env.KNOTLESS_COLOR || "auto");
   if (value === "auto" || value === "always" || value === "never") return value;
-  if (flag === undefined) return "auto";
-  throw new UsageError(`--color: ${quote(String(value))} is not one of auto, always, never`);
+  const name = flag === undefined ? "KNOTLESS_COLOR" : "--color";
+  throw new UsageError(`${name}: ${quote(String(value))} is not one of auto, always, never`);
 }
 
 const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

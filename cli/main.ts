@@ -29,11 +29,13 @@ const builtIn: Table = {
 
 /** Runs one command line and gives its exit status. */
 export async function main(
-  argv: readonly string[],
+  given: readonly string[],
   terminal: Terminal,
   open: (globals: Globals, surface: Surface) => Open,
   table: Table = builtIn,
 ): Promise<number> {
+  // No flag stands before it, so it parts nothing.
+  const argv = given[0] === "--" ? given.slice(1) : given;
   const report: Writable<ReportOptions> = {
     facts: table.facts,
     command: argv.filter((word) => !word.startsWith("-")).slice(0, 2).join(" "),

@@ -1,3 +1,4 @@
+import process from "node:process";
 import { toJson, toPrettyJson } from "../core/answer.ts";
 import { KnotlessError, NotFoundError, quote, UsageError } from "../core/errors.ts";
 import type { Fact } from "../core/facts.ts";
@@ -40,7 +41,9 @@ export async function reportError(
   options: ReportOptions,
 ): Promise<number> {
   if (error instanceof ClosedPipe) return 0;
-  const report = terminal.signal.aborted ? interrupted : describe(error, options);
+  const report = terminal.signal.aborted
+    ? interrupted
+    : await describeDisk(error, terminal) ?? describe(error, options);
   const { code, message, hint, exit, retryable, details } = report;
   if (options.isJson) {
     const { command } = options;
@@ -56,6 +59,14 @@ export async function reportError(
   if (hint) await terminal.err(`hint: ${hint}`);
   if (options.debug && error instanceof Error && error.stack) await terminal.err(error.stack);
   return exit;
+}
+
+/** A disk that is full or may not be written is told by the folder, wherever it was met. */
+async function describeDisk(error: unknown, { env }: Terminal): Promise<Report | undefined> {
+  if (error instanceof KnotlessError) return undefined;
+  const { explainDisk } = await import("../core/disk.ts");
+  const trouble = explainDisk(error, env, process.platform);
+  return trouble && { code: "system", ...trouble, exit: 1, retryable: false };
 }
 
 function describe(error: unknown, { facts, account, aside, debug }: ReportOptions): Report {
@@ -87,7 +98,9 @@ function describe(error: unknown, { facts, account, aside, debug }: ReportOption
 }
 
 function explains(error: KnotlessError, aside: string | undefined): string | undefined {
-  return error instanceof NotFoundError || error instanceof UsageError ? aside : undefined;
+  const isOfRepo = error instanceof NotFoundError ||
+    (error instanceof UsageError && /^repo\b/.test(error.message));
+  return isOfRepo ? aside : undefined;
 }
 
 /** What the chain of causes adds to the message. */

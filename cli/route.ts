@@ -100,11 +100,30 @@ const actionSynonyms: Readonly<Record<string, readonly string[]>> = {
   view: ["show", "read", "list"],
 };
 
+/** What people used to other programs type, and what does that here. */
+const lineSynonyms: Readonly<Record<string, string>> = {
+  "auth login": "login",
+  "auth logout": "logout",
+  "auth status": "login status",
+  "branch list": "repo refs",
+  "branch ls": "repo refs",
+  "repo view": "repo refs",
+  "tag list": "repo refs",
+  "tag ls": "repo refs",
+};
+
 /** The error for words that name no command: with the one meant, or else what there is. */
 export function noSuchCommand(words: readonly string[], facts: readonly Fact[]): UsageError {
   const [group = "", action] = words;
   const groups = new Set(facts.map((fact) => fact.group));
   const message = `no such command: ${quote(words.slice(0, 2).join(" "))}`;
+  if (words.length === 1 && group === "version") {
+    return new UsageError(message, { hint: "did you mean knotless --version?" });
+  }
+  const line = lineSynonyms[words.slice(0, 2).join(" ")];
+  if (line !== undefined && facts.some(({ name }) => name === line)) {
+    return new UsageError(message, { hint: `did you mean knotless ${line}?` });
+  }
   const meant = groups.has(group)
     ? group
     : [groupSynonyms[group]].find((name) => name && groups.has(name)) ?? nearest(group, groups);

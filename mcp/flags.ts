@@ -15,10 +15,12 @@ Usage: knotless-mcp [flags]
   --structured           Answer as structured content too
   --http PORT            Serve over HTTP to this machine, at an address that is printed; 0 is any free port
   --version              Print the version
-  --help                 Print this
+  --help, -h             Print this
 
 Lists are parted by commas. Each flag has a variable, KNOTLESS_MCP_READ_ONLY to KNOTLESS_MCP_STRUCTURED; of
 a list the flag counts, and a switch is on when either is.
+
+knotless mcp config prints what makes a client start it; knotless mcp tools lists the tools.
 `;
 
 /** What the command line of knotless-mcp asks for. */
@@ -48,7 +50,7 @@ export function readFlags(argv: readonly string[], env: Env = {}): Asked {
   let port: number | undefined;
   for (let at = 0; at < argv.length; at++) {
     const [flag, given] = splitFlag(argv[at] ?? "");
-    if (flag === "--help") return { to: "help" };
+    if (flag === "--help" || flag === "-h") return { to: "help" };
     if (flag === "--version") return { to: "version" };
     if (flag === "--http") port = readPort(given ?? argv[++at]);
     else if (flag in SWITCHES && given === undefined) switches.add(flag);

@@ -1,3 +1,5 @@
+import process from "node:process";
+import { explainDisk } from "../core/disk.ts";
 import { type Hint, KnotlessError, quote } from "../core/errors.ts";
 import type { Options } from "./options.ts";
 import { tell } from "./lines.ts";
@@ -5,9 +7,9 @@ import { tell } from "./lines.ts";
 /** Tells, in git's manner, why nothing can go on, and gives the exit status git expects then. */
 export function reportFatal(error: unknown, isDebug: boolean): number {
   tell(`fatal: ${wordsOf(error)}\n`);
-  const hint = error instanceof KnotlessError && error.hint !== undefined
-    ? spellHint(error.hint)
-    : undefined;
+  const hint = error instanceof KnotlessError
+    ? error.hint && spellHint(error.hint)
+    : explainDisk(error, process.env, process.platform)?.hint;
   if (hint !== undefined) tell(`hint: ${hint}\n`);
   if (isDebug && error instanceof Error && error.stack) tell(`${error.stack}\n`);
   return 128;
@@ -15,6 +17,8 @@ export function reportFatal(error: unknown, isDebug: boolean): number {
 
 function wordsOf(error: unknown): string {
   if (error instanceof KnotlessError) return error.message;
+  const trouble = explainDisk(error, process.env, process.platform);
+  if (trouble !== undefined) return trouble.message;
   const message = quote(error instanceof Error ? error.message : String(error));
   // What the machine could not do is no bug of ours.
   const isSystem = error instanceof Error && "syscall" in error;

@@ -17,6 +17,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     "core/child.ts",
     "core/command.ts",
     "core/context.ts",
+    "core/disk.ts",
     "core/errors.ts",
     "core/facts.gen.ts",
     "core/facts.ts",
@@ -49,6 +50,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   "remote": [
     "core/child.ts",
     "core/context.ts",
+    "core/disk.ts",
     "core/errors.ts",
     "core/forge",
     "core/git",
@@ -61,6 +63,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   "core/errors.ts": [],
   "core/context.ts": ["core/atproto", "core/background.ts", "core/errors.ts", "core/mirror"],
   "core/command.ts": ["core/context.ts", "core/errors.ts", "core/explain.ts", "core/text.ts"],
+  "core/disk.ts": ["core/errors.ts", "core/folders.ts"],
   "core/explain.ts": ["core/errors.ts", "core/text.ts"],
   "core/params.ts": ["core/errors.ts", "core/forge/names.ts", "core/text.ts"],
   "core/facts.ts": ["core/command.ts", "core/context.ts", "core/errors.ts"],

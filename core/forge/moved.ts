@@ -46,7 +46,7 @@ export function shortRef(ref: string): string {
 export function refuseCurrent(ref: string): RefusedError {
   return new RefusedError(`refusing to delete the current branch: ${ref}`, {
     code: "refused.current_branch",
-    hint: "make another branch the default first, by repo edit and default_branch",
+    hint: { command: "repo edit", args: { default_branch: "ANOTHER" } },
   });
 }
 

@@ -97,6 +97,20 @@ describe("output", () => {
   });
 });
 
+describe("words and variables", () => {
+  it("of a command may stand behind --", async () => {
+    assertEquals((await run("-- repo list --json")).out, (await run("repo list --json")).out);
+  });
+
+  it("are refused where they say nothing that is known", async () => {
+    for (const [name, value] of [["KNOTLESS_COLOR", "bad"], ["KNOTLESS_OUTPUT", "xml"]]) {
+      const { status, err } = await run("status", { env: { [String(name)]: value } });
+      assertEquals(status, 2);
+      assertStringIncludes(err, `error: ${name}: ${value} is not`);
+    }
+  });
+});
+
 describe("the folder of -C", () => {
   it("must be there", async () => {
     for (const [dir, why] of [["/nope", "no such directory"], ["/dev/null", "not a directory"]]) {

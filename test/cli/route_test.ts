@@ -58,6 +58,8 @@ describe("routing", () => {
       ["reop read", "no such command: reop read", "did you mean knotless repo read?"],
       ["signin", "no such command: signin", "did you mean knotless login?"],
       ["commit", "no such command: commit", "did you mean knotless repo commit?"],
+      ["version", "no such command: version", "did you mean knotless --version?"],
+      ["auth login", "no such command: auth login", "did you mean knotless login?"],
       ["xyzzy", "no such command: xyzzy", "knotless help lists them"],
       ["--jsno", "no such flag: --jsno", "did you mean --json?"],
       [
