@@ -30,7 +30,11 @@ export function spellHint(hint: Hint): string {
   if (typeof hint === "string") return hint;
   if ("signIn" in hint) return "run knotless login HANDLE";
   const words = Object.entries(hint.args ?? {}).map(([name, value]) =>
-    value === true ? `--${name.replaceAll("_", "-")}` : String(value)
+    value === true
+      ? `--${name.replaceAll("_", "-")}`
+      : name.includes("_")
+      ? `--${name.replaceAll("_", "-")} ${value}`
+      : String(value)
   );
   return `run knotless ${[hint.command, ...words].join(" ")}`;
 }

@@ -1,5 +1,6 @@
 import type { Fact, ParamFact } from "../core/facts.ts";
 import { flagName } from "../cli/flags.ts";
+import { topics } from "../cli/topics.ts";
 import { usageLine } from "../cli/usage.ts";
 
 /** The reference of all commands, as Markdown. */
@@ -18,9 +19,27 @@ export function commandsPage(facts: readonly Fact[]): string {
     "",
     "Each command is a tool of the same parameters, but those that act on this machine.",
     "",
+    ...chapters.flatMap(([topic, title]) => [
+      `## ${title}`,
+      "",
+      `As \`knotless help ${topic}\` says:`,
+      "",
+      "```text",
+      ...(topics[topic]?.() ?? []),
+      "```",
+      "",
+    ]),
     ...parts,
   ].join("\n");
 }
+
+/** What is the same for every command, by help's word for it. */
+const chapters = [
+  ["flags", "Flags of every command"],
+  ["environment", "Environment variables"],
+  ["formatting", "Output"],
+  ["exit-codes", "Exit statuses"],
+] as const;
 
 function commandPart(fact: Fact): string {
   const { name, tool, summary, details, undo, kind, examples, params } = fact;
@@ -44,8 +63,10 @@ function commandPart(fact: Fact): string {
 }
 
 function paramRow(fact: Fact, param: ParamFact): string {
-  const { name, type, items, required, description, minimum, maximum } = param;
-  const flag = fact.positionals.includes(name) ? name : `--${flagName(name)}`;
+  const { name, type, items, required, description, minimum, maximum, short } = param;
+  const flag = fact.positionals.includes(name)
+    ? name
+    : `${short ? `-${short}\`, \`` : ""}--${flagName(name)}`;
   const notes = [
     required ? "required" : "",
     param.enum ? param.enum.join(", ") : "",

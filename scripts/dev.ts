@@ -97,9 +97,18 @@ async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> 
   return await promise;
 }
 
+/** One sandbox a folder: two would write the same files, and want the same ports. */
+async function holdFolder(data: string): Promise<Disposable> {
+  await Deno.mkdir(data, { recursive: true });
+  const lock = await Deno.open(`${data}/lock`, { create: true, write: true });
+  if (await lock.tryLock(true)) return lock;
+  return failWith(1, `already running: ${data} is served by another sandbox`);
+}
+
 async function run({ data, ...options }: ReturnType<typeof parseOptions>): Promise<void> {
   const stop = await listenForStop();
   await using parts = new AsyncDisposableStack();
+  if (data !== undefined) parts.use(await holdFolder(data));
   const serve = async () => {
     const bundle = await prepareBundle(stop, say);
     const temporary = data ? undefined : parts.use(await makeTemporary());
