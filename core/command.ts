@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Contexts, Kind } from "./context.ts";
 import { explain } from "./explain.ts";
-import type { KnotlessError } from "./errors.ts";
+import { CorruptError, type KnotlessError } from "./errors.ts";
 import type { Style } from "./text.ts";
 
 // A schema is used once or a few times: compiling it would cost more than it saves.
@@ -104,5 +104,19 @@ export async function call<K extends Kind, P extends Params, R>(
 ): Promise<R> {
   const parsed = command.params.safeParse(args);
   if (!parsed.success) throw explain(command.params, args, parsed.error);
-  return await command.run(await open(command.kind), parsed.data as Input<P>);
+  const context = await open(command.kind);
+  const run = () => command.run(context, parsed.data as Input<P>);
+  try {
+    return await run();
+  } catch (error) {
+    const { mirrors, freshness } = context;
+    if (!(error instanceof CorruptError) || !await mirrors.heal(freshness)) throw error;
+    if (command.kind === "read") return await run();
+    // What it has written by then is not known here.
+    throw new CorruptError("the copy on this machine was damaged", {
+      cause: error,
+      code: "corrupt.copy",
+      hint: "run it again",
+    });
+  }
 }

@@ -3,7 +3,7 @@ import type { Records } from "./atproto/records.ts";
 import type { Writer } from "./atproto/writer.ts";
 import type { Sessions } from "./atproto/session.ts";
 import type { Later } from "./background.ts";
-import type { Freshness } from "./mirror/mirror.ts";
+import type { Freshness } from "./mirror/view.ts";
 import type { Mirrors } from "./mirror/mirrors.ts";
 
 /** What a command may do: a read has no writer, a machine command acts on this machine and has no tool. */

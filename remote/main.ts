@@ -49,13 +49,17 @@ async function converse(named: RepoName, env: Env): Promise<number> {
       const [name = "", value] = cutAt(rest, " ");
       answer(`${setOption(options, name, value)}\n`);
     } else if (line === "connect git-upload-pack") {
-      const path = await advised(
-        prepareMirror(await open.read(), named),
+      const context = await open.read();
+      const mirror = await advised(
+        prepareMirror(context, named),
         "KNOTLESS_OFFLINE=1 reads from the copy on this machine, where there is one",
       );
       progress.end();
       answer("\n");
-      return await serveFetch(path, env);
+      const status = await serveFetch(mirror.path, env);
+      // What git found wrong may be wrong on this machine: the next try has a copy that is not.
+      if (status !== 0) await mirror.heal(context.freshness);
+      return status;
     } else if (command === "connect") {
       answer("fallback\n");
     } else if (line === "list for-push") {

@@ -7,7 +7,7 @@ import { MOST_NEEDS } from "../core/forge/place_pack.ts";
 import { publish } from "../core/forge/publish.ts";
 import { openNewest, openWriting, type Writing } from "../core/forge/writing.ts";
 import type { Oid } from "../core/git/object.ts";
-import type { Received } from "../core/mirror/mirror.ts";
+import type { Received } from "../core/mirror/view.ts";
 import { peeledOf } from "../core/mirror/verify.ts";
 import type { Env } from "./git.ts";
 import { toWire } from "./lines.ts";
@@ -82,6 +82,8 @@ export async function push(pushing: Push, requests: readonly Request[]): Promise
       await send(pushing, writing, [...updates.values()]);
       return spellResults(requests, refused);
     } catch (error) {
+      // The copy here may be damaged: the next push has one that is not.
+      if (error instanceof CorruptError) await pushing.context.mirrors.heal({ offline: false });
       // Another writer was first: what it has not touched is tried again.
       if (!isOvertaken(error) || left === 0) throw error;
       writing = await openNewest(writing.repository);
@@ -93,7 +95,7 @@ function isOvertaken(error: unknown): boolean {
   return error instanceof KnotlessError &&
     [
       "conflict.branch_moved",
-      "conflict.compacted",
+      "conflict.unled",
       "conflict.ref_names",
       "refused.current_branch",
     ].includes(error.code);

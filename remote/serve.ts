@@ -2,11 +2,12 @@ import { spawn } from "node:child_process";
 import type { ReadContext } from "../core/context.ts";
 import type { RepoName } from "../core/forge/names.ts";
 import { findRepository } from "../core/forge/repository.ts";
-import { spellAge } from "../core/mirror/mirror.ts";
+import { spellAge } from "../core/mirror/age.ts";
+import type { Mirror } from "../core/mirror/mirror.ts";
 import { type Env, unboundEnv } from "./git.ts";
 
-/** Brings the mirror up to date, or offline says how old it is, and gives its path. */
-export async function prepareMirror(context: ReadContext, named: RepoName): Promise<string> {
+/** Brings the mirror up to date, or offline says how old it is. */
+export async function prepareMirror(context: ReadContext, named: RepoName): Promise<Mirror> {
   const { mirror } = await findRepository(context, named);
   if (context.freshness.offline) {
     const { checkedAt } = await mirror.view(context.freshness);
@@ -16,7 +17,7 @@ export async function prepareMirror(context: ReadContext, named: RepoName): Prom
   } else {
     await mirror.latest();
   }
-  return mirror.path;
+  return mirror;
 }
 
 /** Lets git itself serve a fetch from the mirror at `path`, on the streams of this process; gives its status. */

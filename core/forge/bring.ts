@@ -3,7 +3,7 @@ import { log, readCommits } from "../git/history.ts";
 import type { Oid } from "../git/object.ts";
 import { repack } from "../git/repack.ts";
 import { openStore } from "../git/store.ts";
-import type { Received } from "../mirror/mirror.ts";
+import type { Received } from "../mirror/view.ts";
 import { withPackFile } from "./pack_file.ts";
 import type { Writing } from "./writing.ts";
 

@@ -7,8 +7,8 @@ import { findRepository } from "./repository.ts";
 /** Makes or refreshes a repository's copy on this machine with its indexes, and says where it is; `commit` is its default branch's. */
 export async function refreshMirror(context: ReadContext, named: RepoName) {
   const { mirror, spelled, uri } = await findRepository(context, named);
-  const { offline } = context.freshness;
-  const view = await mirror.view({ offline, maxAge: 0 });
+  await mirror.heal(context.freshness);
+  const view = await mirror.view({ ...context.freshness, maxAge: 0 });
   const { refs, head, generation, objects } = view;
   const commit = refs.get(head)?.oid;
   if (commit !== undefined) {

@@ -7,7 +7,7 @@ import {
   type Manifest,
   type RefTarget,
 } from "../mirror/manifest.ts";
-import type { Received } from "../mirror/mirror.ts";
+import type { Received } from "../mirror/view.ts";
 import { applyUpdates, hasBranches, type RefUpdate, refuseCurrent } from "./moved.ts";
 import { type Made, placePack } from "./place_pack.ts";
 import { logPush } from "./push_log.ts";

@@ -8,7 +8,7 @@ import type { ObjectReader, Oid } from "../git/object.ts";
 import { combinePacks } from "../git/combine.ts";
 import { packHeader } from "../git/pack_scan.ts";
 import { TAIL_BYTES, tailBytes } from "../mirror/manifest.ts";
-import type { Received } from "../mirror/mirror.ts";
+import type { Received } from "../mirror/view.ts";
 import { createSurely, uploadSurely } from "./write_again.ts";
 
 /** The most bytes of a pack that its record holds inline; a larger one is in blobs. */

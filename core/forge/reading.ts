@@ -7,7 +7,7 @@ import type { ObjectReader, Oid } from "../git/object.ts";
 import { quotePath, unquotePath } from "../git/path.ts";
 import { resolveCommit, type RevScope } from "../git/rev.ts";
 import { readObject } from "../git/walk.ts";
-import type { View } from "../mirror/mirror.ts";
+import type { View } from "../mirror/view.ts";
 import { shortRef } from "./moved.ts";
 import type { RepoName } from "./names.ts";
 import { findRepository, type Repository } from "./repository.ts";

@@ -17,7 +17,7 @@ const LEFT = 10;
 const TIER = 2;
 
 /** The folder with the indexes that packs had before they were joined, by SHA-256: which objects each of them brought. */
-const LISTS = "lists";
+export const LISTS = "lists";
 
 /**
  * Joins the small git packs of the mirror at `path` into one when there are many, and gives the state that was written

@@ -5,14 +5,16 @@ import { ID, type Refs } from "../atproto/lexicons.gen.ts";
 import type { Records } from "../atproto/records.ts";
 import { atUri } from "../atproto/syntax.ts";
 import { CorruptError, OfflineError, RemoteError } from "../errors.ts";
-import type { ObjectReader, Oid } from "../git/object.ts";
+import type { Oid } from "../git/object.ts";
 import { layered } from "../git/layered.ts";
 import { Links } from "../git/links.ts";
 import { type ObjectStore, openStore } from "../git/store.ts";
 import { withLock } from "../lock.ts";
+import { spellAge } from "./age.ts";
 import { consolidate, listPath } from "./consolidate.ts";
+import { clearCopy, isDamaged } from "./damage.ts";
 import { fetchManifest } from "./fetch_manifest.ts";
-import type { Manifest, RefTarget } from "./manifest.ts";
+import type { Manifest } from "./manifest.ts";
 import {
   dropOtherPacks,
   isIntact,
@@ -32,14 +34,7 @@ import {
   verifyArrival,
   verifyPush,
 } from "./verify.ts";
-
-/** How old an answer from the mirror may be. */
-export interface Freshness {
-  /** Never ask the network. */
-  readonly offline: boolean;
-  /** Milliseconds since the last look at the owner's PDS; 0 looks each time. */
-  readonly maxAge: number;
-}
+import type { Freshness, Latest, Received, View } from "./view.ts";
 
 /** What mirrors need of the world. */
 export interface Surroundings {
@@ -59,43 +54,6 @@ export interface Surroundings {
 export interface OpenStore {
   readonly objects: ObjectStore;
   cid?: string;
-}
-
-/** A repository as its mirror holds it at one moment. */
-export interface View {
-  readonly head: string;
-  readonly refs: ReadonlyMap<string, RefTarget>;
-  readonly objects: ObjectReader;
-  readonly generation: number;
-  readonly cid: string;
-  readonly checkedAt: number;
-}
-
-/** The manifest as the owner's PDS has it, and the repository as the mirror then holds it. */
-export interface Latest {
-  readonly manifest: Manifest;
-  readonly view: View;
-}
-
-/** A pack that has been indexed and waits to be published and kept. */
-export interface Received {
-  readonly sha256: string;
-  /** The pack as it was given. */
-  readonly file: string;
-  readonly bytes: number;
-  readonly objects: number;
-  /** Objects outside the pack that its deltas lean on. */
-  readonly needs: readonly Oid[];
-  /** The mirror's objects and the pack's. */
-  readonly reader: ObjectReader;
-  /** The folder it waits in, laid out as a bare repository's. */
-  readonly folder: string;
-  /** The git pack's name there. */
-  readonly name: string;
-  /** What refs reach of it once it is published. */
-  readonly verified: Verified;
-  /** Closes the pack's files; `reader` cannot be used afterwards. */
-  close(): void;
 }
 
 /** One repository's copy on this machine: a bare git repository made from the packs in its owner's PDS. */
@@ -125,7 +83,17 @@ export class Mirror {
   }
 
   /** The repository, brought up to date as `freshness` asks; a copy that cannot be refreshed is used with a note. */
-  async view({ offline, maxAge }: Freshness): Promise<View> {
+  async view(freshness: Freshness): Promise<View> {
+    try {
+      return await this.#view(freshness);
+    } catch (error) {
+      const { offline } = freshness;
+      if (!(error instanceof CorruptError) || !await this.heal({ offline })) throw error;
+      return await this.#view(freshness);
+    }
+  }
+
+  async #view({ offline, maxAge, strict = false }: Freshness): Promise<View> {
     const state = await this.state();
     const age = state && this.#world.now().getTime() - state.checkedAt;
     if (state && age !== undefined && (offline || (age >= 0 && age < maxAge))) {
@@ -137,7 +105,7 @@ export class Mirror {
     try {
       return (await this.latest()).view;
     } catch (error) {
-      if (!(error instanceof RemoteError) || !state) throw error;
+      if (!(error instanceof RemoteError) || !state || strict) throw error;
       this.#world.note(`${error.message}; this is the copy of ${spellAge(age ?? 0)} ago`);
       return this.#viewOf(state);
     }
@@ -154,7 +122,22 @@ export class Mirror {
    * are taken too, so that its owner can publish above it.
    */
   async latest(how: { isWhole?: boolean; toWrite?: boolean } = {}): Promise<Latest> {
-    return await this.#locked(() => this.#sync(how));
+    return await this.#locked(async () => {
+      try {
+        return await this.#sync(how);
+      } catch (error) {
+        if (!(error instanceof CorruptError) || !await this.#heal({ offline: false })) throw error;
+        return await this.#sync(how);
+      }
+    });
+  }
+
+  /**
+   * Looks whether the packs are as they were written. A damaged copy is taken away, so that the next look makes it again;
+   * true when it was. Offline it stays, and is a CorruptError.
+   */
+  async heal(how: { offline: boolean }): Promise<boolean> {
+    return await this.#locked(() => this.#heal(how));
   }
 
   /** The paths, without their ending, of the indexes of these of the manifest's packs, all held whole. */
@@ -239,10 +222,25 @@ export class Mirror {
   /** Removes the copy from this machine. */
   async remove(): Promise<void> {
     await this.#locked(async () => {
-      this.#world.stores.get(this.path)?.objects.close();
-      this.#world.stores.delete(this.path);
+      this.#close();
       await rm(this.path, { recursive: true, force: true });
     });
+  }
+
+  async #heal({ offline }: { offline: boolean }): Promise<boolean> {
+    const isBad = await isDamaged(this.path, this.#world.signal);
+    if (isBad && offline) {
+      throw new CorruptError(`the copy of ${this.uri} on this machine is damaged`, {
+        code: "corrupt.copy",
+        hint: `it is made again where the network may be asked; it can be deleted: ${this.path}`,
+      });
+    }
+    // Another process may have made again what is still open here.
+    this.#close();
+    if (!isBad) return false;
+    await clearCopy(this.path);
+    this.#world.note(`the copy of ${this.uri} on this machine was damaged: it is made again`);
+    return true;
   }
 
   async #sync(how: { isWhole?: boolean; toWrite?: boolean }): Promise<Latest> {
@@ -269,6 +267,7 @@ export class Mirror {
     const isThere = !isWhole || manifest.record.packs.every(({ cid }) => packName(state, cid));
     if (state && state.cid === manifest.cid && isThere) {
       const checked = { ...state, checkedAt: this.#world.now().getTime() };
+      await placeRefs(this.path, state.head, state.refs, this.#world.unique());
       await writeState(this.path, checked, this.#world.unique());
       return this.#viewOf(checked);
     }
@@ -374,6 +373,11 @@ export class Mirror {
     return open;
   }
 
+  #close(): void {
+    this.#world.stores.get(this.path)?.objects.close();
+    this.#world.stores.delete(this.path);
+  }
+
   async #locked<T>(work: () => Promise<T>): Promise<T> {
     return await withLock(`${this.path}.lock`, this.#world.signal, work);
   }
@@ -382,13 +386,4 @@ export class Mirror {
 /** The git pack made of the pack whose record has the CID; empty when what it folds is held in its place. */
 function packName(state: State | undefined, cid: string): string | undefined {
   return state?.packs.get(state.records.get(cid) ?? "");
-}
-
-/** An age in the largest unit that tells it. */
-export function spellAge(milliseconds: number): string {
-  const minutes = Math.round(milliseconds / 60_000);
-  if (minutes < 1) return "less than a minute";
-  if (minutes < 120) return `${minutes} min`;
-  const hours = Math.round(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
 }

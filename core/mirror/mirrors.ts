@@ -23,6 +23,8 @@ export interface Mirrors {
   /** What `key`, a name in lower case or an rkey, led to; undefined when it is not known here. */
   recall(account: Account, key: string): Promise<Remembered | undefined>;
   remember(account: Account, key: string, what: Remembered | undefined): Promise<void>;
+  /** Heals the mirrors that were asked for; true when one was damaged. */
+  heal(how: { offline: boolean }): Promise<boolean>;
   /** Whose repositories are known here. */
   owners(): Promise<Did[]>;
   /** The names of an account's repositories that are known here, sorted. */
@@ -61,6 +63,11 @@ export function openMirrors(world: Surroundings): Mirrors {
         ...(what ? [[key, what] as const] : []),
       ]);
       await writeAtomic(fileOf(account), JSON.stringify(next), { unique: world.unique() });
+    },
+    async heal(how) {
+      let isHealed = false;
+      for (const mirror of mirrors.values()) isHealed = await mirror.heal(how) || isHealed;
+      return isHealed;
     },
     async owners() {
       try {

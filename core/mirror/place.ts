@@ -30,10 +30,15 @@ export async function placeRefs(
   refs: ReadonlyMap<string, RefTarget>,
   unique: string,
 ): Promise<void> {
-  await writeAtomic(join(path, "packed-refs"), formatPackedRefs(refs), { unique });
-  const text = `ref: ${head}\n`;
-  const file = join(path, "HEAD");
-  if (await readText(file) !== text) await writeAtomic(file, text, { unique });
+  for (
+    const [name, text] of [
+      ["packed-refs", formatPackedRefs(refs)],
+      ["HEAD", `ref: ${head}\n`],
+    ] as const
+  ) {
+    const file = join(path, name);
+    if (await readText(file) !== text) await writeAtomic(file, text, { unique });
+  }
 }
 
 /** The folder of `path` in which packs wait until all of a sync or push has been checked. */

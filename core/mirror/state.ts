@@ -1,9 +1,10 @@
 import { join } from "node:path";
+import { createHash } from "node:crypto";
 import { readText, writeAtomic } from "../files.ts";
 import type { Refs } from "../atproto/lexicons.gen.ts";
 import type { RefTarget } from "./manifest.ts";
 
-const FORMAT = 1;
+const FORMAT = 2;
 const FILE = "knotless.json";
 
 /** What a mirror knows of itself, as of its last sync. */
@@ -50,8 +51,9 @@ export async function readState(path: string): Promise<State | undefined> {
   const text = await readText(join(path, FILE));
   if (text === undefined) return undefined;
   try {
-    const { format, refs, packs, records, ...rest } = JSON.parse(text);
-    if (format !== FORMAT) return undefined;
+    const { sum, ...all } = JSON.parse(text);
+    const { format, refs, packs, records, ...rest } = all;
+    if (format !== FORMAT || sum !== sumOf(all)) return undefined;
     return {
       ...rest,
       refs: new Map(
@@ -68,15 +70,17 @@ export async function readState(path: string): Promise<State | undefined> {
 /** Writes a mirror's state, all of it or nothing. */
 export async function writeState(path: string, state: State, unique: string): Promise<void> {
   const { refs, packs, records, ...rest } = state;
-  await writeAtomic(
-    join(path, FILE),
-    JSON.stringify({
-      format: FORMAT,
-      ...rest,
-      refs: [...refs].map(([name, { oid, peeled }]) => peeled ? [name, oid, peeled] : [name, oid]),
-      packs: [...packs],
-      records: [...records],
-    }),
-    { unique },
-  );
+  const all = {
+    format: FORMAT,
+    ...rest,
+    refs: [...refs].map(([name, { oid, peeled }]) => peeled ? [name, oid, peeled] : [name, oid]),
+    packs: [...packs],
+    records: [...records],
+  };
+  await writeAtomic(join(path, FILE), JSON.stringify({ sum: sumOf(all), ...all }), { unique });
+}
+
+/** Tells a state that was written from one that was damaged since. */
+function sumOf(all: object): string {
+  return createHash("sha1").update(JSON.stringify(all)).digest("hex");
 }
