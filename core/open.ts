@@ -1,6 +1,6 @@
 import process from "node:process";
 import { join } from "node:path";
-import { allowedUrl, isLoopback } from "./atproto/http.ts";
+import { allowedUrl, isLoopback, tellWaiting } from "./atproto/http.ts";
 import { openIdentity } from "./atproto/identity.ts";
 import { openRecords } from "./atproto/records.ts";
 import { openSessions, type Sessions } from "./atproto/session.ts";
@@ -20,7 +20,7 @@ export interface Globals {
   /** The account to act as: a handle or a DID. */
   readonly as?: string | undefined;
   readonly offline?: boolean;
-  /** Looks at the owner's PDS each time. */
+  /** Looks at the owner's PDS each time; where that fails, so does the command. */
   readonly refresh?: boolean;
   /** Milliseconds. */
   readonly maxAge?: number | undefined;
@@ -37,6 +37,10 @@ export type Open = <K extends Kind>(kind: K) => Promise<Contexts[K]>;
 
 const PLC = "https://plc.directory";
 const TIMEOUT_MS = 30_000;
+/** A small answer comes sooner, or not at all: with the second try that is half a minute. */
+const READ_TIMEOUT_MS = 15_000;
+/** How long a person waits without being told for whom. */
+const UNTOLD_MS = 5_000;
 const MAX_AGE_MS = 30_000;
 
 /**
@@ -54,11 +58,12 @@ export function openWorld(globals: Globals, env: Env): (surface: Surface) => Ope
   const freshness = {
     offline: globals.offline ?? false,
     maxAge: globals.refresh ? 0 : globals.maxAge ?? MAX_AGE_MS,
+    strict: globals.refresh ?? false,
   };
   return (surface) => {
     const { signal, note, progress } = surface;
     const common = {
-      fetch: freshness.offline ? refuseToAsk : fetch,
+      fetch: freshness.offline ? refuseToAsk : tellWaiting(fetch, note, UNTOLD_MS),
       now,
       signal,
       random: Math.random,
@@ -72,7 +77,12 @@ export function openWorld(globals: Globals, env: Env): (surface: Surface) => Ope
       cacheFile: join(folders.cacheDir, "identities.json"),
       offline: freshness.offline,
     });
-    const records = openRecords({ ...common, identity });
+    const records = openRecords({
+      ...common,
+      identity,
+      timeoutMs: READ_TIMEOUT_MS,
+      longMs: TIMEOUT_MS,
+    });
     const mirrors = openMirrors({
       cacheDir: folders.cacheDir,
       records,

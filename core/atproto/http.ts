@@ -39,21 +39,55 @@ export async function ask(url: URL, asking: Asking): Promise<Reply> {
   }
 }
 
-/** Runs `attempt` and, where it failed for a reason that may pass, twice more; for reads only. */
+/**
+ * Runs `attempt` and, where it failed for a reason that may pass, twice more; for reads only. A host that did not answer
+ * in time twice is `silent`: whoever asks it then has waited long, and is not kept by another try.
+ */
 export async function askAgain<T>(
   attempt: () => Promise<T>,
   signal: AbortSignal,
   random: () => number,
+  silent: Set<string> = new Set(),
 ): Promise<T> {
+  let silences = 0;
   for (const delay of DELAYS_MS) {
     try {
       return await attempt();
     } catch (error) {
       if (!(error instanceof RemoteError) || !error.retryable || error.status === 429) throw error;
+      if (error.code === "remote.timeout" && (++silences === 2 || silent.has(error.host))) {
+        silent.add(error.host);
+        throw error;
+      }
     }
     await pause(delay * (0.5 + random()), signal);
   }
   return await attempt();
+}
+
+/** A larger body may take long to send, which says nothing of the host. */
+const SMALL_BYTES = 100_000;
+
+/** A fetch that says once for each host that it is waited for, after so many milliseconds without an answer. */
+export function tellWaiting(
+  ask: typeof fetch,
+  note: (text: string) => void,
+  milliseconds: number,
+): typeof fetch {
+  const told = new Set<string>();
+  return async (input, init) => {
+    const { host } = new URL(input instanceof Request ? input.url : input);
+    const isLarge = init?.body instanceof Uint8Array && init.body.length > SMALL_BYTES;
+    const timer = isLarge || told.has(host) ? undefined : setTimeout(() => {
+      if (!told.has(host)) note(`waiting for ${quote(host)}`);
+      told.add(host);
+    }, milliseconds);
+    try {
+      return await ask(input, init);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
 }
 
 /** Waits; rejects with the signal's reason when it aborts first. */

@@ -38,7 +38,7 @@ export interface IdentityOptions {
   readonly signal: AbortSignal;
   /** Answers from the cache alone, whatever its age. */
   readonly offline: boolean;
-  /** Milliseconds for one request, 10,000 at most. */
+  /** Milliseconds for one request, 7,500 at most. */
   readonly timeoutMs?: number;
   /** For the pause before a second try. */
   readonly random?: () => number;
@@ -47,7 +47,7 @@ export interface IdentityOptions {
 const INVALID = "handle.invalid";
 const FRESH_MS = 10 * 60_000;
 /** A handle's own host may be anybody's: it gets no longer than this. */
-const MOST_MS = 10_000;
+const MOST_MS = 7_500;
 
 /** Opens the resolver of handles and DIDs; answers are kept on disk for ten minutes. */
 export function openIdentity(options: IdentityOptions): Identity {

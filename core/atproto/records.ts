@@ -43,8 +43,10 @@ export interface RecordsOptions {
   readonly signal: AbortSignal;
   /** Asked again, once, for an account that its PDS says it does not serve: it may have moved. */
   readonly identity?: Identity;
-  /** Milliseconds for one request; for blobs, without a byte. */
+  /** Milliseconds for one request. */
   readonly timeoutMs: number;
+  /** Milliseconds for one that answers much, and for blobs without a byte; `timeoutMs` if not given. */
+  readonly longMs?: number;
   /** For the pause before a second try. */
   readonly random?: () => number;
 }
@@ -60,16 +62,20 @@ const UPLOAD_LIMIT = 5_000_000;
 export function openRecords(options: RecordsOptions): Records {
   const { signal, identity } = options;
   const random = options.random ?? (() => 0.5);
+  const longMs = options.longMs ?? options.timeoutMs;
+  const silent = new Set<string>();
 
   async function get(url: URL, maxBytes: number): Promise<Reply> {
+    const timeoutMs = maxBytes > RECORD_BYTES ? longMs : options.timeoutMs;
     return await askAgain(
       async () => {
-        const reply = await ask(url, { ...options, maxBytes });
+        const reply = await ask(url, { ...options, timeoutMs, maxBytes });
         if (reply.status >= 500 || reply.status === 429) throw refuse(url, reply);
         return reply;
       },
       signal,
       random,
+      silent,
     );
   }
 
@@ -146,7 +152,7 @@ export function openRecords(options: RecordsOptions): Records {
 
   async function askBlob(account: Account, cid: string, maxBytes: number): Promise<OpenBlob> {
     const url = xrpcUrl(account.pds, "com.atproto.sync.getBlob", { did: account.did, cid });
-    const opened = await openBlob(url, { ...options, maxBytes });
+    const opened = await openBlob(url, { ...options, timeoutMs: longMs, maxBytes });
     const { response, host } = opened;
     const { status, headers } = response;
     if (status === 200) return opened;
@@ -210,7 +216,7 @@ export function openRecords(options: RecordsOptions): Records {
 
     async *blob(account, cid, maxBytes) {
       const open = () => whereItIs(account, (now) => askBlob(now, cid, maxBytes));
-      yield* readBlob(await askAgain(open, signal, random), cid, maxBytes);
+      yield* readBlob(await askAgain(open, signal, random, silent), cid, maxBytes);
     },
 
     async describe(pds) {

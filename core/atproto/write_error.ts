@@ -59,9 +59,11 @@ function mayHaveArrived({ code }: RemoteError): boolean {
   return code === "remote.lost" || code === "remote.timeout";
 }
 
-function inDoubt({ message, status }: RemoteError, host: string): RemoteError {
+function inDoubt(cause: RemoteError, host: string): RemoteError {
+  const { message, status } = cause;
   return new RemoteError(`${message}: it may have been written`, {
     host,
+    cause,
     status,
     code: "remote.doubt",
   });

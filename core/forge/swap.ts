@@ -12,6 +12,8 @@ import type { Made } from "./place_pack.ts";
 import type { Repository } from "./repository.ts";
 
 const TRIES = 6;
+/** A PDS that takes no write in time so often in a row is not waited for again. */
+const MOST_SILENCES = 2;
 
 /**
  * Writes a change of refs with the pack it needs, all of it or nothing, and brings the mirror along. `manifest` is what
@@ -31,6 +33,7 @@ export async function swapManifest(
   let blobsAgain = true;
   /** True once a manifest may be there that names what was made. */
   let mayBeNamed = false;
+  let silences = 0;
   for (let attempt = 1;; attempt++) {
     const id = context.tid();
     const mine: string[] = [];
@@ -61,7 +64,8 @@ export async function swapManifest(
         if (change.received) await mirror.discard(change.received);
         return now;
       }
-      if (attempt === TRIES) throw giveUp(failed, repository);
+      silences = isSilence(failed) ? silences + 1 : 0;
+      if (attempt === TRIES || silences === MOST_SILENCES) throw giveUp(failed, repository);
       if (change.arrange === undefined) refuseDropped(manifest, now, repository, objects);
       seen = now;
       await dropGone(context, made);
@@ -92,6 +96,11 @@ async function put(
     if (error instanceof KnotlessError) return error;
     throw error;
   }
+}
+
+/** True when the write was sent and nothing was heard of it. */
+function isSilence({ cause }: KnotlessError): boolean {
+  return cause instanceof RemoteError && cause.code === "remote.timeout";
 }
 
 /** The manifest as it is now; when even that cannot be asked, the doubt is what there is to tell. */

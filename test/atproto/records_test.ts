@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
 import { createHash } from "node:crypto";
 import { formatCid } from "../../core/atproto/cid.ts";
 import type { Account } from "../../core/atproto/identity.ts";
+import { tellWaiting } from "../../core/atproto/http.ts";
 import { openRecords, type Records } from "../../core/atproto/records.ts";
 import { CorruptError, NotFoundError, RemoteError } from "../../core/errors.ts";
 import { type Network, openNetwork } from "../support/network.ts";
@@ -155,6 +156,24 @@ describe("records of a PDS", () => {
     const error = await assertRejects(() => hurried.get(account, FOLLOW, "r001"), RemoteError);
     resolve();
     assertEquals(error.code, "remote.timeout");
+  });
+
+  it("are tried twice with a silent PDS, then once each, and it is said once who is waited for", async () => {
+    const { signal } = new AbortController();
+    const notes: string[] = [];
+    const told = tellWaiting(fetch, (text) => void notes.push(text), 5);
+    const hurried = openRecords({ fetch: told, signal, timeoutMs: 60, random: () => 0 });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    using _fault = proxy.inject({}, { kind: "hold", until: promise });
+    const counts: number[] = [];
+    for (const rkey of ["r001", "r002"]) {
+      proxy.forget();
+      await assertRejects(() => hurried.get(account, FOLLOW, rkey), RemoteError, "in time");
+      counts.push(proxy.count());
+    }
+    resolve();
+    assertEquals(counts, [2, 1]);
+    assertEquals(notes, [`waiting for ${new URL(account.pds).host}`]);
   });
 
   it("stop being waited for when the command is stopped", async () => {
