@@ -131,7 +131,7 @@ async function lookUp(
     await mirrors.remember(owner, key, found);
     return found;
   } catch (error) {
-    if (!(error instanceof RemoteError) || !known || !mayBeOld) throw error;
+    if (!(error instanceof RemoteError) || !known || !mayBeOld || freshness.strict) throw error;
     // The mirror says how old it is when it, too, cannot be refreshed.
     return known;
   }

@@ -17,7 +17,6 @@ const PUT = "com.atproto.repo.putRecord";
 const CREATE = "com.atproto.repo.createRecord";
 const APPLY = "com.atproto.repo.applyWrites";
 const UPLOAD = "com.atproto.repo.uploadBlob";
-const ONLINE = { offline: false, maxAge: 0 };
 
 const answer = (status: number, error = "Wrong", headers = {}): Fault => ({
   kind: "answer",
@@ -262,10 +261,10 @@ describe("a network that fails", () => {
       ["a piece", { nsid: "com.atproto.sync.getBlob" }],
     ];
 
-    async function view() {
-      const context = await reader.open("read");
+    async function view(globals?: { maxAge: number }) {
+      const context = await reader.open("read", globals);
       const { mirror } = await findRepository(context, named());
-      return { mirror, view: await mirror.view(ONLINE) };
+      return { mirror, view: await mirror.view(context.freshness) };
     }
 
     for (const [what, match] of steps) {
@@ -337,9 +336,12 @@ describe("a network that fails", () => {
       ) {
         reader.notes.splice(0);
         using _ = proxies.pds.inject({}, fault);
-        assertEquals((await view()).view.refs, refs);
+        assertEquals((await view({ maxAge: 0 })).view.refs, refs);
         assertEquals(reader.notes.length, 1, reader.notes.join("\n"));
         assertMatch(reader.notes[0] ?? "", /; this is the copy of less than a minute ago$/);
+        assertEquals((await assertRejects(() => view(), RemoteError)).exit, 7, "a refresh fails");
+        using _quick = proxies.pds.inject({}, { kind: "drop", when: "before" });
+        assertEquals((await view({ maxAge: 60_000 })).view.refs, refs);
       }
     });
   });
