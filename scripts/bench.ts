@@ -61,4 +61,5 @@ for (const name of names) {
 if (values.write) {
   const [cpu] = cpus();
   await writeFile(PAGE, formatPage(results, `${cpus().length} × ${cpu?.model ?? "unknown"}`));
+  await new Deno.Command(Deno.execPath(), { args: ["fmt", "--quiet", PAGE] }).output();
 }

@@ -11,7 +11,7 @@ import { openServer } from "./server.ts";
 import { cpuOf, median, memoryOf, often, timed } from "./timed.ts";
 
 const WARM_CALLS = 15;
-const RUNS = 5;
+const RUNS = 9;
 /** What a command may take beside the start of the runtime. */
 const COLD_CPU_MS = 15;
 const SERVER_MB = 400;
