@@ -110,6 +110,20 @@ describe("the binary", () => {
     assertStringIncludes(err, "not the address");
   });
 
+  it("says what was not granted when the consent is narrowed", async () => {
+    const child = start("login", alice.handle, "--no-browser", "--json");
+    const address = await readAddress(child);
+    const back = await answerAuthorization(address, { account: alice, scope: "atproto" });
+    child.stdin.write(`${back.href}\n`);
+    const { status, out, err } = await end(child);
+    assertEquals(status, 0, err);
+    assert(JSON.parse(out).missing.includes("repo:dev.knotless.refs"), out);
+    assertStringIncludes(err, "not granted: ");
+    const refused = await end(start("repo", "create", "narrow"));
+    assertEquals(refused.status, 4, refused.err);
+    assertStringIncludes(refused.err, "knotless login");
+  });
+
   it("leaves every login", async () => {
     const { status, out } = await end(start("logout", "--all"));
     assertEquals([status, out], [0, `${alice.did}\n`]);
