@@ -34,7 +34,7 @@ export class MovedError extends ConflictError {
 /** True for the error of a write that another came before, so that it must be made anew. */
 export function isOvertaken(error: unknown): boolean {
   return error instanceof MovedError ||
-    error instanceof ConflictError && error.code === "conflict.compacted";
+    error instanceof ConflictError && error.code === "conflict.unled";
 }
 
 /** A ref's name as people say it: `main` for refs/heads/main. */

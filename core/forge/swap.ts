@@ -3,10 +3,11 @@ import type { WriteContext } from "../context.ts";
 import { ConflictError, KnotlessError, quote, RemoteError } from "../errors.ts";
 import { isAncestor } from "../git/ancestry.ts";
 import { readCommits } from "../git/history.ts";
-import type { ObjectReader } from "../git/object.ts";
+import type { ObjectReader, Oid } from "../git/object.ts";
 import { type Manifest, readManifest } from "../mirror/manifest.ts";
 import type { Mirror } from "../mirror/mirror.ts";
 import type { Latest, Received } from "../mirror/view.ts";
+import { applyUpdates } from "./moved.ts";
 import { type Change, nextManifest, packedText } from "./next_manifest.ts";
 import type { Made } from "./place_pack.ts";
 import type { Repository } from "./repository.ts";
@@ -66,7 +67,8 @@ export async function swapManifest(
       }
       silences = isSilence(failed) ? silences + 1 : 0;
       if (attempt === TRIES || silences === MOST_SILENCES) throw giveUp(failed, repository);
-      if (change.arrange === undefined) refuseDropped(manifest, now, repository, objects);
+      applyUpdates(now.refs, change.updates);
+      if (change.arrange === undefined) refuseUnled(manifest, now, repository, change, objects);
       seen = now;
       await dropGone(context, made);
       await pause(context, attempt);
@@ -121,25 +123,29 @@ async function dropGone({ records, account }: WriteContext, made: Made): Promise
 }
 
 /**
- * Refuses to go on when packs were folded and what a ref led to is led to no more: the write may lean on what the fold
- * has left out.
+ * Refuses to go on when something that the write may lean on is led to no more: a fold leaves it out, one that has read
+ * the refs already too.
  */
-function refuseDropped(
-  { record, refs }: Manifest,
+function refuseUnled(
+  { refs }: Manifest,
   now: Manifest,
   { spelled }: Repository,
+  { updates, received }: Change,
   objects: ObjectReader,
 ): void {
-  if (record.packs.every(({ rkey }, index) => now.record.packs[index]?.rkey === rkey)) return;
   const commits = readCommits(objects);
   const targets = new Set([...now.refs.values()].map(({ oid }) => oid));
+  const branches = [...now.refs].filter(([name]) => name.startsWith("refs/heads/"));
+  const tips = branches.map(([, { oid }]) => oid);
+  const isLedTo = (oid: Oid) =>
+    targets.has(oid) ||
+    objects.info(oid)?.kind === "commit" && isAncestor(commits, oid, ...tips);
+  const isBare = received === undefined;
+  if (isBare && updates.every(({ new: oid }) => oid === undefined || isLedTo(oid))) return;
   for (const [name, { oid }] of refs) {
-    const next = now.refs.get(name)?.oid;
-    if (targets.has(oid)) continue;
-    const isCommit = next !== undefined && name.startsWith("refs/heads/");
-    if (isCommit && isAncestor(commits, oid, next)) continue;
-    throw new ConflictError(`${spelled} was compacted meanwhile, without ${quote(name)}`, {
-      code: "conflict.compacted",
+    if (isLedTo(oid)) continue;
+    throw new ConflictError(`${quote(name)} of ${spelled} was moved or deleted meanwhile`, {
+      code: "conflict.unled",
       hint: "try again",
     });
   }

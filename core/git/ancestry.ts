@@ -20,10 +20,14 @@ export function mergeBases(commits: CommitSource, one: Oid, other: Oid): Oid[] {
   return bases.filter((base) => !below.has(base));
 }
 
-/** Tells whether `ancestor` is `commit` or in its history. */
-export function isAncestor(commits: CommitSource, ancestor: Oid, commit: Oid): boolean {
-  if (ancestor === commit) return true;
-  return ((paint(commits, ancestor, [commit]).flags.get(ancestor) ?? 0) & fromOthers) !== 0;
+/** Tells whether `ancestor` is one of the others or in the history of one. */
+export function isAncestor(
+  commits: CommitSource,
+  ancestor: Oid,
+  ...others: readonly Oid[]
+): boolean {
+  if (others.includes(ancestor)) return true;
+  return ((paint(commits, ancestor, others).flags.get(ancestor) ?? 0) & fromOthers) !== 0;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Account } from "../atproto/identity.ts";
 import type { Records } from "../atproto/records.ts";
 import { checkRecord } from "../atproto/validate.ts";
 import { ID, type Pack } from "../atproto/lexicons.gen.ts";
-import { CorruptError, RemoteError } from "../errors.ts";
+import { CorruptError, NotFoundError, RemoteError } from "../errors.ts";
 import { isMissing } from "../files.ts";
 import { type IndexedPack, indexPack } from "../git/index_pack.ts";
 import { Links } from "../git/links.ts";
@@ -33,6 +33,8 @@ export interface Arrived {
 }
 
 interface Wanted {
+  /** The URI of its record, or of the manifest that it is in. */
+  readonly uri: string;
   readonly source: Source;
   readonly record?: string;
   /** How many objects the record tells of. */
@@ -100,7 +102,7 @@ async function arrive(
   records: Records,
   account: Account,
   place: Indexing & { path: string; waiting: string },
-  { source, objects }: Wanted,
+  { uri, source, objects }: Wanted,
   progress: (bytes: number) => void,
 ): Promise<string> {
   const { path, waiting, ...indexing } = place;
@@ -112,7 +114,13 @@ async function arrive(
     return earlier;
   }
   const file = join(waiting, source.sha256);
-  await download(records, account, source, file, progress);
+  try {
+    await download(records, account, source, file, progress);
+  } catch (error) {
+    // A record that was deleted takes its blobs along.
+    const isGone = error instanceof NotFoundError && error.code === "not_found.blob";
+    throw isGone ? new LostPackError(uri, account.pds) : error;
+  }
   const { name, objects: actual } = await index(account, source, file, waiting, indexing);
   if (objects !== undefined && objects !== actual) {
     throw new CorruptError(
@@ -201,10 +209,16 @@ async function listWanted(
           `${uri} tells of ${objects} in ${bytes}`,
       );
     }
-    return { source: sourceOf(packUri, pack), record: cid, objects, folds: pack.folds };
+    return {
+      uri: packUri,
+      source: sourceOf(packUri, pack),
+      record: cid,
+      objects,
+      folds: pack.folds,
+    };
   });
   for (const { bytes, sha256 } of tail) {
-    if (!packs.has(sha256)) wanted.push({ source: { bytes, sha256 }, folds: [] });
+    if (!packs.has(sha256)) wanted.push({ uri, source: { bytes, sha256 }, folds: [] });
   }
   return wanted;
 }

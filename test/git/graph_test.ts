@@ -150,6 +150,9 @@ describe("the commit graph", () => {
       );
       assertEquals(bases.join("\n"), new TextDecoder().decode(theirs).trim());
       assertEquals(isAncestor(graph, one, other), bases.includes(one));
+      const third = pick();
+      const isOfEither = bases.includes(one) || isAncestor(graph, one, third);
+      assertEquals(isAncestor(graph, one, other, third), isOfEither);
     }
   });
 

@@ -475,7 +475,7 @@ describe("two machines of one account at once", () => {
           await compactRepository(await right.open("write"), named());
         },
       );
-      assertEquals([reasonOf(late).exit, reasonOf(late).code], [6, "conflict.compacted"]);
+      assertEquals([reasonOf(late).exit, reasonOf(late).code], [6, "conflict.unled"]);
       await readAnew((path) => assertEquals(git(path, "for-each-ref").split("\n").length, 1));
 
       // Made anew it brings what is only here along.
