@@ -162,7 +162,7 @@ describe("records of a PDS", () => {
     const { signal } = new AbortController();
     const notes: string[] = [];
     const told = tellWaiting(fetch, (text) => void notes.push(text), 5);
-    const hurried = openRecords({ fetch: told, signal, timeoutMs: 60, random: () => 0 });
+    const hurried = openRecords({ fetch: told, signal, timeoutMs: 1500, random: () => 0 });
     const { promise, resolve } = Promise.withResolvers<void>();
     using _fault = proxy.inject({}, { kind: "hold", until: promise });
     const counts: number[] = [];
