@@ -64,7 +64,12 @@ export const pushes: Bench = async (_binary, { pushes: count }) => {
   return [
     ...curve,
     { name: "last third to the one before, time", value: ratio(walls), unit: "×", limit: FLAT },
-    { name: "last third to the one before, bytes sent", value: ratio(sent), unit: "×", limit: FLAT },
+    {
+      name: "last third to the one before, bytes sent",
+      value: ratio(sent),
+      unit: "×",
+      limit: FLAT,
+    },
     ...await compareClones(url, work, { env, dir: home.dir, runs: 5 }),
   ];
 };
