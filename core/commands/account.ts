@@ -18,7 +18,7 @@ const follow = command({
 
 const follows = command({
   name: "account follows",
-  summary: "List whom an account follows, newest first",
+  summary: "List your follows, or another account's, newest first",
   kind: "read",
   params: () => ({
     handle: actor("whose, as a handle or a DID (yours if not given)").optional(),

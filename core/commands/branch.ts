@@ -18,7 +18,7 @@ const create = command({
 
 const remove = command({
   name: "branch delete",
-  summary: "Delete a branch",
+  summary: "Delete a branch, but not the default one",
   kind: "write",
   destructive: true,
   params: () => ({ repo: repo(), name: branchName("the branch") }),
@@ -33,7 +33,7 @@ const remove = command({
 
 const rename = command({
   name: "branch rename",
-  summary: "Rename a branch",
+  summary: "Rename a branch; HEAD follows the default one",
   kind: "write",
   params: () => ({
     repo: repo(),

@@ -8,17 +8,16 @@ import { columns } from "../text.ts";
 
 const search = command({
   name: "repo search",
-  summary: "Find the lines that hold a string, in any case",
-  details:
-    "Long lines are cut around the match. With context, the lines around come along, enough to edit by.",
+  summary: "Find the lines that hold a string (grep), in any case",
+  details: "With context the lines around come along, enough to edit by. Long lines are cut.",
   kind: "read",
   params: () => ({
     repo: repo(),
-    text: z.string().min(1).max(1000).describe("the string, as it is"),
-    path: path("only files under this directory, file or glob such as *.ts").optional(),
+    text: z.string().min(1).max(1000).describe("the string, no pattern"),
+    path: path("only this directory, file or glob (*.ts)").optional(),
     rev: rev(),
     context: z.number().int().min(0).max(50).optional()
-      .describe("give this many lines before and after each match"),
+      .describe("lines before and after each match"),
     limit: limit(100),
     cursor: cursor(),
   }),
@@ -46,7 +45,7 @@ function showRun({ path, start, matches, text }: MatchRun): string {
 
 const blame = command({
   name: "repo blame",
-  summary: "Show who last changed each line of a file",
+  summary: "Show who last changed each line of a file, in which commit",
   details: "Lines in a row of one commit are one run.",
   kind: "read",
   params: () => ({
@@ -54,7 +53,7 @@ const blame = command({
     path: path("the file"),
     rev: rev(),
     start: z.number().int().min(1).max(1_000_000_000).optional()
-      .describe("the first line, from 1 (all if not given)"),
+      .describe("the first line (all if not given)"),
     end: z.number().int().min(1).max(1_000_000_000).optional()
       .describe("the last line (start if not given)"),
     limit: limit(100),

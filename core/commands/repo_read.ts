@@ -15,7 +15,7 @@ import { columns, fields } from "../text.ts";
 
 const list = command({
   name: "repo list",
-  summary: "List an account's repositories, newest first",
+  summary: "List your repositories, or another account's, newest first",
   kind: "read",
   params: () => ({
     handle: actor("whose, as a handle or a DID (yours if not given)").optional(),
@@ -37,7 +37,7 @@ const list = command({
 
 const refs = command({
   name: "repo refs",
-  summary: "List a repository's branches and tags",
+  summary: "List branches and tags, with their commits",
   kind: "read",
   params: () => ({ repo: repo() }),
   positionals: ["repo"],
@@ -57,11 +57,11 @@ const refs = command({
 
 const tree = command({
   name: "repo tree",
-  summary: "List a directory of a repository",
+  summary: "List one level of a directory: names, types, sizes",
   kind: "read",
   params: () => ({
     repo: repo(),
-    path: path("the directory, or one file (the top if not given)").optional(),
+    path: path("the directory (the top if not given)").optional(),
     rev: rev(),
     limit: limit(1000),
     cursor: cursor(),
@@ -79,17 +79,17 @@ const tree = command({
 
 const read = command({
   name: "repo read",
-  summary: "Read a file of a repository, or some of its lines",
-  details: "A file that is not text comes as base64.",
+  summary: "Read a file, or its lines from start to end",
+  details: "Read a long one by lines: a search says which. What is not text comes as base64.",
   kind: "read",
   params: () => ({
     repo: repo(),
     path: path("the file"),
     rev: rev(),
     start: z.number().int().min(1).max(1_000_000_000).optional()
-      .describe("the first line to give, from 1"),
+      .describe("the first line, from 1"),
     end: z.number().int().min(1).max(1_000_000_000).optional()
-      .describe("the last line to give (the file's last if not given)"),
+      .describe("the last line (the file's if not given)"),
   }),
   positionals: ["repo", "path"],
   examples: [
@@ -113,12 +113,12 @@ const read = command({
 
 const log = command({
   name: "repo log",
-  summary: "List commits, newest first",
+  summary: "List commits (history), newest first",
   kind: "read",
   params: () => ({
     repo: repo(),
     rev: rev(),
-    path: path("only commits that changed this file or directory").optional(),
+    path: path("only what changed this file or directory").optional(),
     limit: limit(20),
     cursor: cursor(),
   }),
@@ -146,17 +146,17 @@ const log = command({
 
 const diff = command({
   name: "repo diff",
-  summary: "Show what head changed since base",
+  summary: "Show what head changed since base, as a diff",
   details:
-    "The diff is from where the two parted. As JSON and over MCP, over 60,000 bytes the changed files are listed instead: ask again with paths, of which . is all.",
+    "From where the two parted. Over 60,000 bytes JSON and tools list the files instead: ask again with paths (. is all).",
   kind: "read",
   params: () => ({
     repo: repo(),
-    base: z.string().min(1).max(500).describe("a branch, tag or commit: what to compare with"),
+    base: z.string().min(1).max(500).describe("what to compare with"),
     head: z.string().min(1).max(500).optional()
       .describe("a branch, tag or commit (the default branch if not given)"),
     paths: z.array(z.string().min(1).max(4096)).max(500).optional()
-      .describe("only these files and directories, whole however long"),
+      .describe("only these files and directories, however long"),
   }),
   positionals: ["repo", "base", "head"],
   examples: [

@@ -34,12 +34,13 @@ const topics = () =>
 
 const create = command({
   name: "repo create",
-  summary: "Create a repository of yours",
+  summary: "Create a repository in your account",
+  details: "It is empty until the first commit or push.",
   kind: "write",
   params: () => ({
     name: repoName("its name"),
     description: description().optional().describe("one line on what it is"),
-    links: links().describe("its links, its website first, each {url, title?}"),
+    links: links().describe("its links, its website first"),
     topics: topics().describe("words to find it by"),
     default_branch: z.string().min(1).max(200).optional()
       .describe("the branch its HEAD names (main if not given)"),
@@ -75,7 +76,7 @@ const edit = command({
   params: () => ({
     repo: repo(),
     description: description().optional().describe("one line on what it is; empty drops it"),
-    links: links().describe("its links, each {url, title?}, in place of those it had"),
+    links: links().describe("its links, in place of those it had"),
     topics: topics().describe("words to find it by, in place of those it had"),
     default_branch: z.string().min(1).max(200).optional().describe("the branch its HEAD names"),
   }),
@@ -118,7 +119,7 @@ const archive = command({
 const remove = command({
   name: "repo delete",
   summary: "Delete a repository and everything in it",
-  details: "This cannot be undone, but by pushing it again from a clone.",
+  details: "Only a push from a clone brings it back.",
   kind: "write",
   destructive: true,
   params: () => ({
@@ -134,7 +135,7 @@ const remove = command({
 
 const fork = command({
   name: "repo fork",
-  summary: "Copy a repository into your account",
+  summary: "Copy a repository, with its branches and tags, into your account",
   kind: "write",
   params: () => ({
     repo: repo(),
@@ -149,9 +150,9 @@ const fork = command({
 
 const commit = command({
   name: "repo commit",
-  summary: "Commit changes to files on a branch, without a checkout",
+  summary: "Commit changes of files to a branch, without a clone",
   details:
-    "Each change has a path and one of content, base64, edits or delete. An edit's old text must be in the file exactly once; edits keep the file's mode and are made in turn. On a branch that moved meanwhile edits are made in the file as it is there.",
+    "Each change has a path and one of content, base64, edits or delete. Edits are made in turn, each on text that is in the file exactly once, and also on a branch that moved meanwhile.",
   kind: "write",
   params: () => ({
     repo: repo(),
@@ -163,11 +164,11 @@ const commit = command({
       content: z.string().optional().describe("its whole new text"),
       base64: z.string().optional().describe("its whole new bytes"),
       edits: z.array(z.strictObject({
-        old: z.string().describe("text that is in the file exactly once"),
+        old: z.string().describe("copied from the file"),
         new: z.string().describe("what replaces it"),
-      })).max(1000).optional().describe("replacements to make in turn"),
+      })).max(1000).optional().describe("for a part of a file"),
       delete: z.boolean().optional().describe("true deletes it"),
-    })).min(1).max(500).describe("what to change, each path once"),
+    })).min(1).max(500).describe("each path once"),
     base: z.string().min(1).max(500).optional()
       .describe("the commit the changes were made against"),
     batch: z.boolean().optional().describe("through the owner's gateway, with others"),
@@ -190,7 +191,7 @@ const compact = command({
   name: "repo compact",
   summary: "Fold a repository's packs into one and delete what was left behind",
   details:
-    "Writes fold the newest packs by themselves; this folds all of them. Packs that were replaced are deleted when they have been for a day.",
+    "Seldom needed: writes fold the newest packs by themselves. What was replaced is deleted after a day.",
   kind: "write",
   params: () => ({ repo: repo() }),
   positionals: ["repo"],

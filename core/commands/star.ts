@@ -18,7 +18,7 @@ const star = command({
 
 const stars = command({
   name: "repo stars",
-  summary: "List the repositories an account starred, newest first",
+  summary: "List your stars, or another account's, newest first",
   kind: "read",
   params: () => ({
     handle: actor("whose, as a handle or a DID (yours if not given)").optional(),

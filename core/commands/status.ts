@@ -6,12 +6,12 @@ import { fields } from "../text.ts";
 
 const status = command({
   name: "status",
-  summary: "Show a server's health, who is logged in, and a repository's copy here",
+  summary: "Show who is logged in, a server's health, and a repository's copy here",
   kind: "read",
   params: () => ({
     server: z.string().min(1).max(2000).meta({ names: "server" }).optional()
       .describe("the server's URL (the appview if not given)"),
-    repo: repo().optional().describe("show this repository's copy here too"),
+    repo: repo().optional().describe("whose copy here to show"),
   }),
   examples: [
     { line: "status", says: "show version and account" },

@@ -133,6 +133,18 @@ describe("the flags of knotless-mcp", () => {
       assertStringIncludes(text.toLowerCase(), part.toLowerCase());
     }
   });
+
+  it("name as many repositories as there is room for, and count the rest", () => {
+    const repos = Array.from(
+      { length: 400 },
+      (_, at) => ({ owner: "alice.test", name: `app${at}` }),
+    );
+    const text = instructionsFor({ readOnly: true, repos, lockdown: true });
+    assert(text.length <= 2000, `${text.length} characters`);
+    assertStringIncludes(text, "is withheld.");
+    const [, last, rest] = /app(\d+) and (\d+) more\.$/.exec(text) ?? [];
+    assertEquals(Number(last) + 1 + Number(rest), 400);
+  });
 });
 
 describe("what a call may name", () => {
