@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { Contexts, Kind } from "./context.ts";
 import { explain } from "./explain.ts";
 import { CorruptError, type KnotlessError } from "./errors.ts";
+import type { Form } from "./form.ts";
 import type { Style } from "./text.ts";
 
 // A schema is used once or a few times: compiling it would cost more than it saves.
@@ -55,6 +56,8 @@ export interface Command<K extends Kind = Kind, P extends Params = Params, R = u
   readonly params: z.ZodObject<P>;
   readonly positionals: readonly string[];
   readonly undo: string | undefined;
+  /** What its result looks like as JSON; a tool has one. */
+  answer?(): Form<never>;
   run(context: Contexts[K], input: Input<P>): Promise<R>;
 }
 
@@ -65,8 +68,9 @@ export type AnyCommand = Command<any, any, any>;
 export function command<
   const K extends Kind,
   P extends Params,
-  R,
+  R extends A,
   const U extends string | undefined = undefined,
+  A = unknown,
 >(
   entry: Words & Faces<NoInfer<R>> & {
     kind: K;
@@ -75,6 +79,8 @@ export function command<
     positionals?: readonly (keyof P & string)[];
     /** What undo does; adds `undo` to the input. */
     undo?: U;
+    /** What a result looks like as JSON: every result has to fit. */
+    answer?(): Form<A>;
     run(context: Contexts[K], input: Input<Shape<P, U>>): Promise<R>;
   },
 ): Command<K, Shape<P, U>, R> {

@@ -1,4 +1,5 @@
 import type { Fact, Schema } from "./facts.ts";
+import type { AnswerSchema } from "./form.ts";
 
 /** A command that assistants can call. */
 export type ToolFact = Fact & { readonly tool: string };
@@ -14,6 +15,7 @@ export interface Tool {
   readonly title: string;
   readonly description: string;
   readonly inputSchema: Schema;
+  readonly outputSchema?: AnswerSchema;
   readonly annotations: Readonly<Record<string, boolean>>;
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
@@ -21,14 +23,15 @@ export interface Tool {
 /** As many characters of a file or a diff a client may show its model at once, where it asks how many. */
 const MOST_CHARACTERS = 100_000;
 
-/** A command as tools/list says it. */
-export function describeTool(fact: ToolFact): Tool {
+/** A command as tools/list says it; with `answer` also what it answers. */
+export function describeTool(fact: ToolFact, answer?: AnswerSchema): Tool {
   const { tool, name, summary, details, schema, content } = fact;
   return {
     name: tool,
     title: titleOf(name),
     description: details === undefined ? summary : `${summary}. ${details}`,
     inputSchema: lean(schema),
+    ...(answer && { outputSchema: answer }),
     annotations: annotationsOf(fact),
     ...(content && { _meta: { "anthropic/maxResultSizeChars": MOST_CHARACTERS } }),
   };

@@ -10,6 +10,9 @@ import { spellHint } from "./hint.ts";
 import { spellWithheld, withhold } from "./lockdown.ts";
 import { isObject } from "./message.ts";
 
+/** The key of an answer's `_meta` that has an error's code. */
+const ERROR = "dev.knotless/error";
+
 /** More than this no client takes as one answer. */
 const MAX_BYTES = 1_000_000;
 
@@ -17,7 +20,8 @@ const MAX_BYTES = 1_000_000;
 export interface Answered {
   /** The content where the command has one, else the result as JSON. */
   readonly text: string;
-  /** The result behind JSON. */
+  readonly isJson: boolean;
+  /** The result, where it is answered as JSON or clients are given it beside its content. */
   readonly value?: unknown;
   /** What the answer leaves out, and why. */
   readonly left?: string;
@@ -28,14 +32,15 @@ export function answerOf(
   command: AnyCommand,
   result: unknown,
   args: unknown,
-  { lockdown }: Filter,
+  { lockdown, structured }: Filter,
 ): Answered {
   const withheld = lockdown ? withhold(result) : undefined;
   const given = withheld === undefined ? result : withheld.result;
   const left = withheld && spellWithheld(withheld);
   const content: string | Uint8Array | undefined = command.content?.(given);
-  const value = content === undefined ? cleanResult(given) : undefined;
-  const text = content === undefined ? toJson(value) : legible(toText(content));
+  const isJson = content === undefined;
+  const value = isJson || structured ? cleanResult(given) : undefined;
+  const text = isJson ? toJson(value) : legible(toText(content));
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_BYTES) {
     const oversize: KnotlessError | undefined = command.oversize?.(
@@ -47,7 +52,12 @@ export function answerOf(
       `the answer has ${bytes} bytes, more than the ${MAX_BYTES} that fit: ask for less`,
     );
   }
-  return { text, ...(value !== undefined && { value }), ...(left !== undefined && { left }) };
+  return {
+    text,
+    isJson,
+    ...(value !== undefined && { value }),
+    ...(left !== undefined && { left }),
+  };
 }
 
 /** An answer of text blocks, with the value behind the first where a client is to have it as well. */
@@ -58,12 +68,19 @@ export function answer(texts: readonly (string | undefined)[], value?: unknown):
   };
 }
 
-/** An answer that says why there is none. */
-export function failure(text: string, error?: KnotlessError): CallToolResult {
-  const value = error && {
-    error: { code: error.code, message: legible(error.message), retryable: error.retryable },
+/**
+ * An answer that says why there is none, with the error for programs where they are to have it: not as structured
+ * content, which clients hold to the tool's schema, also that of an error.
+ */
+export function failure(
+  text: string,
+  error?: Pick<KnotlessError, "code" | "retryable">,
+): CallToolResult {
+  return {
+    ...answer([legible(text)]),
+    isError: true,
+    ...(error && { _meta: { [ERROR]: { code: error.code, retryable: error.retryable } } }),
   };
-  return { ...answer([legible(text)], value), isError: true };
 }
 
 /** The call that goes on where a list was cut, or one file of a diff too long to give; undefined where all is there. */

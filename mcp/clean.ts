@@ -1,3 +1,4 @@
+import { toText } from "../core/answer.ts";
 import { replaceUnsafe } from "../core/errors.ts";
 
 /** Selectors of a letter's form where there is no letter to form, or one already: text in them shows nowhere. */
@@ -26,7 +27,8 @@ export function cleanResult(value: unknown, key = ""): unknown {
     return PROSE.has(key) ? text.replace(comment, "\uFFFD") : text;
   }
   if (Array.isArray(value)) return value.map((item) => cleanResult(item, key));
-  if (typeof value !== "object" || value === null || value instanceof Uint8Array) return value;
+  if (value instanceof Uint8Array) return cleanResult(toText(value), key);
+  if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [legible(name), cleanResult(item, name)]),
   );

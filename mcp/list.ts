@@ -5,9 +5,10 @@ import type { ServerOptions } from "./options.ts";
 
 /** Answers tools/list: all that are offered, always whole, for many clients ask for no second page. */
 export async function listTools(
-  { facts, filter }: Pick<ServerOptions, "facts" | "filter">,
+  { facts, answers, filter }: Pick<ServerOptions, "answers" | "facts" | "filter">,
 ): Promise<Json> {
   const offered = (await facts()).filter(isTool)
     .filter((fact) => whyNot(fact, filter) === undefined);
-  return { tools: offered.map(describeTool) };
+  const looks = filter.structured ? await answers() : {};
+  return { tools: offered.map((fact) => describeTool(fact, looks[fact.name])) };
 }

@@ -58,6 +58,7 @@ function methodsOf(filter: Filter, env: Env): Methods {
     complete: completeFromHere(globals, env),
     versions: watchLater({ env, version, offline }),
     facts: loadFacts,
+    answers: async () => (await import("../core/answers.gen.ts")).answers,
     load: async (name) => await (await import("../core/table.ts")).loadCommand(name),
     report: (error) => {
       if (!isSet(env.KNOTLESS_DEBUG)) return;

@@ -63,6 +63,8 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   return () => made ??= make();
 }
 
+const UNFINISHED = { code: "unfinished", retryable: true };
+
 interface Found {
   readonly facts: readonly Fact[];
   readonly tools: readonly ToolFact[];
@@ -95,9 +97,10 @@ async function callTool(
       return answer([text, ...notes, ...beside], filter.structured ? value : undefined);
     }
     const how = outcome.said === undefined ? "" : ` (${legible(outcome.said)})`;
-    return answer([
-      `${name} is still at work${how} and goes on: call it again with the same arguments for its answer`,
-    ]);
+    const said =
+      `${name} is still at work${how} and goes on: call it again with the same arguments for its answer`;
+    // An answer without structured content has to be an error there.
+    return filter.structured ? failure(said, UNFINISHED) : answer([said]);
   } catch (error) {
     if (!(error instanceof KnotlessError)) throw error;
     return failure(spellError(error, facts), filter.structured ? error : undefined);

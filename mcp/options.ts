@@ -1,4 +1,5 @@
 import type { Fact } from "../core/facts.ts";
+import type { AnswerSchema } from "../core/form.ts";
 import type { Complete } from "./completion.ts";
 import type { Method } from "./connection.ts";
 import type { Pace } from "./pace.ts";
@@ -25,6 +26,8 @@ export interface ServerOptions extends Omit<Runner, "works"> {
   readonly version: string;
   /** Loads the commands as plain data. */
   facts(): Promise<readonly Fact[]>;
+  /** Loads what the answers of commands look like, by the commands' names. */
+  answers(): Promise<Readonly<Record<string, AnswerSchema>>>;
   /** Gives the values that begin with a text, from what is on this machine. */
   readonly complete: Complete;
   readonly pace: Pace;

@@ -127,7 +127,7 @@ function contentOf(
   args: Json | undefined,
   filter: Filter,
 ): Json {
-  const { text, value } = answerOf(command, result, args, filter);
+  const { text, isJson } = answerOf(command, result, args, { ...filter, structured: false });
   const bytes: Uint8Array | undefined = command.raw?.(result);
   if (bytes !== undefined) {
     return {
@@ -136,7 +136,7 @@ function contentOf(
       blob: Buffer.from(bytes).toString("base64"),
     };
   }
-  return { uri, mimeType: value === undefined ? mimeType : "application/json", text };
+  return { uri, mimeType: isJson ? "application/json" : mimeType, text };
 }
 
 function failed(uri: string, why: string): ProtocolError {

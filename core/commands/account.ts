@@ -1,12 +1,14 @@
 import { command } from "../command.ts";
 import { followAccount, listFollows } from "../forge/social.ts";
 import { actor } from "../params.ts";
+import { flag, many, object, orNull, text } from "../form.ts";
 import { columns } from "../text.ts";
 
 const follow = command({
   name: "account follow",
   summary: "Follow an account",
   kind: "write",
+  answer: () => object({ following: flag(), uri: orNull(text("the follow's")) }),
   params: () => ({ handle: actor("whom, as a handle or a DID") }),
   positionals: ["handle"],
   undo: "stop following",
@@ -20,6 +22,12 @@ const follows = command({
   name: "account follows",
   summary: "List your follows, or another account's, newest first",
   kind: "read",
+  answer: () =>
+    object({
+      follows: many(
+        object({ handle: text(), did: text(), uri: text("the follow's"), createdAt: text() }),
+      ),
+    }),
   params: () => ({
     handle: actor("whose, as a handle or a DID (yours if not given)").optional(),
   }),

@@ -2,6 +2,8 @@ import * as z from "zod";
 import { command } from "../command.ts";
 import { createBranch, deleteBranch, renameBranch } from "../forge/refs.ts";
 import { repo, rev } from "../params.ts";
+import { many, object, text } from "../form.ts";
+import { commitId } from "./forms.ts";
 
 const branchName = (what: string) => z.string().min(1).max(200).describe(what);
 
@@ -9,6 +11,7 @@ const create = command({
   name: "branch create",
   summary: "Create a branch",
   kind: "write",
+  answer: () => object({ branch: text(), commit: commitId }),
   params: () => ({ repo: repo(), name: branchName("the new branch"), rev: rev() }),
   positionals: ["repo", "name", "rev"],
   examples: [{ line: "branch create alice.test/app topic", says: "branch off the default branch" }],
@@ -20,6 +23,7 @@ const remove = command({
   name: "branch delete",
   summary: "Delete a branch, but not the default one",
   kind: "write",
+  answer: () => object({ branch: text(), commit: commitId }),
   destructive: true,
   params: () => ({ repo: repo(), name: branchName("the branch") }),
   positionals: ["repo", "name"],
@@ -35,6 +39,7 @@ const rename = command({
   name: "branch rename",
   summary: "Rename a branch; HEAD follows the default one",
   kind: "write",
+  answer: () => object({ branch: text(), was: text(), commit: commitId, pulls: many(text()) }),
   params: () => ({
     repo: repo(),
     branch: branchName("the branch"),

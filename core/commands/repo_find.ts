@@ -4,13 +4,32 @@ import { readBlame } from "../forge/blame.ts";
 import { openReading } from "../forge/reading.ts";
 import { type MatchRun, searchText } from "../forge/search.ts";
 import { cursor, limit, path, repo, rev } from "../params.ts";
+import { count, many, object, optional, text } from "../form.ts";
 import { columns } from "../text.ts";
+import { commitId, cut, person, sha } from "./forms.ts";
 
 const search = command({
   name: "repo search",
   summary: "Find the lines that hold a string (grep), in any case",
   details: "With context the lines around come along, enough to edit by. Long lines are cut.",
   kind: "read",
+  answer: () =>
+    object({
+      commit: commitId,
+      matches: optional(many(object({ path: text(), line: count("from 1"), text: text() }))),
+      runs: optional(
+        many(
+          object({
+            path: text(),
+            start: count("the first line of the text"),
+            end: count(),
+            matches: many(count("a line that matches")),
+            text: text(),
+          }),
+        ),
+      ),
+      ...cut,
+    }),
   params: () => ({
     repo: repo(),
     text: z.string().min(1).max(1000).describe("the string, no pattern"),
@@ -48,6 +67,22 @@ const blame = command({
   summary: "Show who last changed each line of a file, in which commit",
   details: "Lines in a row of one commit are one run.",
   kind: "read",
+  answer: () =>
+    object({
+      commit: commitId,
+      path: text(),
+      runs: many(
+        object({
+          sha,
+          start: count("the first line, from 1"),
+          count: count("of lines"),
+          author: person,
+          summary: text(),
+          previous: optional(object({ sha, path: text() })),
+        }),
+      ),
+      ...cut,
+    }),
   params: () => ({
     repo: repo(),
     path: path("the file"),

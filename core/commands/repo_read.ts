@@ -11,12 +11,27 @@ import { readStorage } from "../forge/storage.ts";
 import { actor, cursor, limit, path, repo, rev } from "../params.ts";
 import { toText } from "../answer.ts";
 import { colorDiff } from "../diff_colors.ts";
+import { count, many, object, optional, text, word } from "../form.ts";
 import { columns, fields } from "../text.ts";
+import { commitId, cut, files, person, sha } from "./forms.ts";
 
 const list = command({
   name: "repo list",
   summary: "List your repositories, or another account's, newest first",
   kind: "read",
+  answer: () =>
+    object({
+      repos: many(object({
+        repo: text(),
+        uri: text(),
+        description: optional(text()),
+        topics: many(text()),
+        defaultBranch: text(),
+        archivedAt: optional(text()),
+        forkOf: optional(text("the URI of the repository it is a copy of")),
+        createdAt: text(),
+      })),
+    }),
   params: () => ({
     handle: actor("whose, as a handle or a DID (yours if not given)").optional(),
   }),
@@ -39,6 +54,15 @@ const refs = command({
   name: "repo refs",
   summary: "List branches and tags, with their commits",
   kind: "read",
+  answer: () =>
+    object({
+      defaultBranch: text(),
+      branches: many(object({ name: text(), sha })),
+      tags: many(
+        object({ name: text(), sha, commit: optional(text("what an annotated tag leads to")) }),
+      ),
+      other: many(object({ ref: text(), sha })),
+    }),
   params: () => ({ repo: repo() }),
   positionals: ["repo"],
   examples: [{ line: "repo refs alice.test/app", says: "list its branches and tags" }],
@@ -59,6 +83,20 @@ const tree = command({
   name: "repo tree",
   summary: "List one level of a directory: names, types, sizes",
   kind: "read",
+  answer: () =>
+    object({
+      rev: text(),
+      commit: commitId,
+      path: text(),
+      entries: many(object({
+        name: text(),
+        type: word("file", "executable", "symlink", "directory", "submodule"),
+        mode: text("six octal digits"),
+        sha,
+        size: optional(count("bytes")),
+      })),
+      ...cut,
+    }),
   params: () => ({
     repo: repo(),
     path: path("the directory (the top if not given)").optional(),
@@ -82,6 +120,18 @@ const read = command({
   summary: "Read a file, or its lines from start to end",
   details: "Read a long one by lines: a search says which. What is not text comes as base64.",
   kind: "read",
+  answer: () =>
+    object({
+      path: optional(text()),
+      commit: optional(commitId),
+      mode: optional(text("six octal digits")),
+      size: optional(count("bytes")),
+      start: optional(count("the first line given")),
+      end: optional(count("the last line given")),
+      lines: optional(count("the lines of the whole file")),
+      text: optional(text()),
+      base64: optional(text("the bytes of a file that is not text")),
+    }),
   params: () => ({
     repo: repo(),
     path: path("the file"),
@@ -115,6 +165,20 @@ const log = command({
   name: "repo log",
   summary: "List commits (history), newest first",
   kind: "read",
+  answer: () =>
+    object({
+      commits: many(
+        object({
+          sha,
+          parents: many(sha),
+          author: person,
+          committer: optional(person),
+          summary: text(),
+          body: optional(text()),
+        }),
+      ),
+      ...cut,
+    }),
   params: () => ({
     repo: repo(),
     rev: rev(),
@@ -150,6 +214,15 @@ const diff = command({
   details:
     "From where the two parted. Over 60,000 bytes JSON and tools list the files instead: ask again with paths (. is all).",
   kind: "read",
+  answer: () =>
+    object({
+      base: commitId,
+      head: commitId,
+      mergeBase: optional(commitId),
+      diff: optional(text("as git shows it")),
+      said: optional(text("why there is no diff")),
+      files: optional(files),
+    }),
   params: () => ({
     repo: repo(),
     base: z.string().min(1).max(500).describe("what to compare with"),
@@ -179,6 +252,13 @@ const storage = command({
   name: "repo storage",
   summary: "Show what a repository takes up on its PDS",
   kind: "read",
+  answer: () =>
+    object({
+      packs: count(),
+      objects: count(),
+      bytes: count("of packs"),
+      blobBytes: count("of packs in blobs"),
+    }),
   params: () => ({ repo: repo() }),
   positionals: ["repo"],
   examples: [{ line: "repo storage alice.test/app", says: "count its packs and bytes" }],

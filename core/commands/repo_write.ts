@@ -8,7 +8,9 @@ import { forkRepository } from "../forge/fork.ts";
 import { deleteRepository } from "../forge/remove.ts";
 import { archiveRepository, editRepository, renameRepository } from "../forge/settings.ts";
 import { repo, repoName } from "../params.ts";
+import { count, flag, many, object, optional, orNull, text } from "../form.ts";
 import { fields } from "../text.ts";
+import { commitId, source } from "./forms.ts";
 
 const description = () =>
   z.string().max(3500).refine(
@@ -37,6 +39,15 @@ const create = command({
   summary: "Create a repository in your account",
   details: "It is empty until the first commit or push.",
   kind: "write",
+  answer: () =>
+    object({
+      repo: text(),
+      uri: text(),
+      defaultBranch: text(),
+      members: many(text()),
+      runners: many(text()),
+      warning: orNull(text()),
+    }),
   params: () => ({
     name: repoName("its name"),
     description: description().optional().describe("one line on what it is"),
@@ -73,6 +84,13 @@ const edit = command({
   name: "repo edit",
   summary: "Change a repository's description, links, topics or default branch",
   kind: "write",
+  answer: () =>
+    object({
+      description: text(),
+      links: many(object({ url: text(), title: optional(text()) })),
+      topics: many(text()),
+      defaultBranch: text(),
+    }),
   params: () => ({
     repo: repo(),
     description: description().optional().describe("one line on what it is; empty drops it"),
@@ -93,6 +111,7 @@ const rename = command({
   name: "repo rename",
   summary: "Rename a repository; the old name leads to it",
   kind: "write",
+  answer: () => object({ repo: text(), uri: text(), was: text("its name before") }),
   params: () => ({ repo: repo(), name: repoName("its new name") }),
   positionals: ["repo", "name"],
   examples: [{ line: "repo rename alice.test/app tool", says: "call it tool from now on" }],
@@ -104,6 +123,7 @@ const archive = command({
   name: "repo archive",
   summary: "Make a repository read only",
   kind: "write",
+  answer: () => object({ archivedAt: orNull(text()) }),
   params: () => ({ repo: repo() }),
   positionals: ["repo"],
   undo: "make it writable again",
@@ -121,6 +141,7 @@ const remove = command({
   summary: "Delete a repository and everything in it",
   details: "Only a push from a clone brings it back.",
   kind: "write",
+  answer: () => object({ deleted: text("its URI"), records: count("that went with it") }),
   destructive: true,
   params: () => ({
     repo: repo(),
@@ -137,6 +158,8 @@ const fork = command({
   name: "repo fork",
   summary: "Copy a repository, with its branches and tags, into your account",
   kind: "write",
+  answer: () =>
+    object({ repo: text(), uri: text(), forkOf: source, branches: count(), tags: count() }),
   params: () => ({
     repo: repo(),
     name: repoName("the copy's name (the same if not given)").optional(),
@@ -154,6 +177,12 @@ const commit = command({
   details:
     "Each change has a path and one of content, base64, edits or delete. Edits are made in turn, each on text that is in the file exactly once, and also on a branch that moved meanwhile.",
   kind: "write",
+  answer: () =>
+    object({
+      branch: text(),
+      commit: commitId,
+      moved: optional(flag("true when the branch had moved meanwhile")),
+    }),
   params: () => ({
     repo: repo(),
     branch: z.string().min(1).max(200).optional()
@@ -193,6 +222,13 @@ const compact = command({
   details:
     "Seldom needed: writes fold the newest packs by themselves. What was replaced is deleted after a day.",
   kind: "write",
+  answer: () =>
+    object({
+      before: count("packs there were"),
+      removed: count("packs that are listed no more"),
+      claims: count("entries of the log that went"),
+      refs: count("names of deleted refs that went"),
+    }),
   params: () => ({ repo: repo() }),
   positionals: ["repo"],
   examples: [{ line: "repo compact alice.test/app", says: "make it one pack" }],

@@ -1,12 +1,14 @@
 import { command } from "../command.ts";
 import { listStars, starRepository } from "../forge/social.ts";
 import { actor, repo } from "../params.ts";
+import { flag, many, object, orNull, text } from "../form.ts";
 import { columns } from "../text.ts";
 
 const star = command({
   name: "repo star",
   summary: "Star a repository",
   kind: "write",
+  answer: () => object({ starred: flag(), uri: orNull(text("the star's")) }),
   params: () => ({ repo: repo() }),
   positionals: ["repo"],
   undo: "take the star back",
@@ -20,6 +22,10 @@ const stars = command({
   name: "repo stars",
   summary: "List your stars, or another account's, newest first",
   kind: "read",
+  answer: () =>
+    object({
+      stars: many(object({ repo: orNull(text()), uri: text("the star's"), createdAt: text() })),
+    }),
   params: () => ({
     handle: actor("whose, as a handle or a DID (yours if not given)").optional(),
   }),

@@ -2,12 +2,31 @@ import * as z from "zod";
 import { command } from "../command.ts";
 import { readStatus } from "../forge/status.ts";
 import { repo } from "../params.ts";
+import { anything, count, flag, object, optional, orNull, text } from "../form.ts";
 import { fields } from "../text.ts";
+import { commitId } from "./forms.ts";
 
 const status = command({
   name: "status",
   summary: "Show who is logged in, a server's health, and a repository's copy here",
   kind: "read",
+  answer: () =>
+    object({
+      version: text(),
+      account: optional(object({ did: text(), handle: text() })),
+      server: orNull(object({ url: text(), status: anything("what it says of itself") })),
+      mirror: optional(object({
+        repo: text(),
+        uri: text(),
+        path: text(),
+        generation: count(),
+        commit: optional(commitId),
+        packs: count(),
+        bytes: count(),
+        checkedAt: text(),
+        stale: flag(),
+      })),
+    }),
   params: () => ({
     server: z.string().min(1).max(2000).meta({ names: "server" }).optional()
       .describe("the server's URL (the appview if not given)"),

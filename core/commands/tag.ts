@@ -2,6 +2,8 @@ import * as z from "zod";
 import { command } from "../command.ts";
 import { createTag, deleteTag } from "../forge/refs.ts";
 import { repo, rev } from "../params.ts";
+import { object, text } from "../form.ts";
+import { commitId, sha } from "./forms.ts";
 
 const tagName = () => z.string().min(1).max(200).describe("the tag");
 
@@ -9,6 +11,7 @@ const create = command({
   name: "tag create",
   summary: "Create a tag; one that exists is never moved",
   kind: "write",
+  answer: () => object({ tag: text(), sha, commit: commitId }),
   params: () => ({
     repo: repo(),
     name: tagName(),
@@ -29,6 +32,7 @@ const remove = command({
   name: "tag delete",
   summary: "Delete a tag",
   kind: "write",
+  answer: () => object({ tag: text(), sha }),
   destructive: true,
   params: () => ({ repo: repo(), name: tagName() }),
   positionals: ["repo", "name"],

@@ -4,7 +4,7 @@ import type { Bench } from "./bench.ts";
 
 /** What tools/list costs: bytes on the wire, and bytes that a model reads (name, description and schema). */
 export const tools: Bench = () => {
-  const listed = facts.filter(isTool).map(describeTool);
+  const listed = facts.filter(isTool).map((fact) => describeTool(fact));
   const wire = JSON.stringify({ tools: listed }).length;
   const read = listed.map(({ name, description, inputSchema }) =>
     JSON.stringify({ name, description, inputSchema }).length

@@ -111,16 +111,15 @@ describe("an answer", () => {
   });
   afterAll(() => server.close());
 
-  it("is structured content too with --structured, where it is JSON", async () => {
+  it("is structured content too with --structured, also where it is a text", async () => {
     const json = await server.callTool({ name: "echo", arguments: { text: "a\u202e" } });
     assertEquals(textsOf(json), ['{"text":"a\uFFFD"}']);
     assertEquals(json.structuredContent, { text: "a\uFFFD" });
     const file = await server.callTool({ name: "file_read", arguments: { size: 3 } });
-    assertEquals(file.structuredContent, undefined);
+    assertEquals([textsOf(file), file.structuredContent], [["a\uFFFDb"], { size: 3 }]);
     const error = await server.callTool({ name: "thing_set", arguments: {} });
-    assertEquals(error.structuredContent, {
-      error: { code: "conflict", message: "it is set", retryable: false },
-    });
+    assertEquals(error.structuredContent, undefined);
+    assertEquals(error._meta, { "dev.knotless/error": { code: "conflict", retryable: false } });
   });
 
   it("may be long, as the large readers tell the client", async () => {

@@ -6,7 +6,7 @@ import { describeTool, isTool, tokensOf, type Tool, weighTool } from "../../core
 import { selectTools } from "../../core/toolsets.ts";
 import { assertGolden, goldensIn } from "../support/golden.ts";
 
-const tools = facts.filter(isTool).map(describeTool);
+const tools = facts.filter(isTool).map((fact) => describeTool(fact));
 
 /** What every client's model takes; each key more has broken some. */
 const KEYS: Readonly<Record<Schema["type"], readonly string[]>> = {
@@ -90,7 +90,9 @@ describe("the tools", () => {
     ] as const
   ) {
     it(`take at most ${most} tokens of a model, ${says}`, () => {
-      const weights = selectTools(selection, facts).map(describeTool).map(weighTool);
+      const weights = selectTools(selection, facts).map((fact) => describeTool(fact)).map(
+        weighTool,
+      );
       const tokens = tokensOf(weights.reduce((sum, weight) => sum + weight, 0));
       assert(tokens <= most, `${weights.length} tools are about ${tokens} tokens`);
     });

@@ -4,6 +4,9 @@ import type { Fact } from "../../core/facts.ts";
 import { type Home, openHome } from "./home.ts";
 import type { Network } from "./network.ts";
 
+/** The texts are the same with it, and each answer is held to its tool's schema. */
+const STRUCTURED = ["--structured"];
+
 /** Gives the arguments of a step for one of the twins. */
 type Args = object | ((home: Home) => object);
 
@@ -43,7 +46,7 @@ export async function openTwins(network: Network): Promise<Twins> {
       const byLine = await left.cli(line(fact, ["--json"]), input);
       assertEquals(byLine.status, 0, `knotless ${name} ${input}: ${byLine.err}`);
       const other = fact.kind === "read" ? left : right;
-      const byTool = await other.tool(fact.tool ?? "", argsOf(args, other));
+      const byTool = await other.tool(fact.tool ?? "", argsOf(args, other), STRUCTURED);
       const [text = ""] = byTool.texts;
       assertEquals(
         byTool.isError,
@@ -66,7 +69,7 @@ export async function openTwins(network: Network): Promise<Twins> {
       const { error } = JSON.parse(byLine.out);
       assertEquals(error.exit, byLine.status);
       const other = fact.kind === "read" ? left : right;
-      const byTool = await other.tool(fact.tool ?? "", argsOf(args, other));
+      const byTool = await other.tool(fact.tool ?? "", argsOf(args, other), STRUCTURED);
       const [text = ""] = byTool.texts;
       assertEquals(byTool.isError, true, `${fact.tool} did not fail: ${text}`);
       // The command line spells a flag with its dashes, and a positional in capitals.

@@ -4,6 +4,7 @@ import type { Account } from "../../scripts/sandbox/state.ts";
 import { binary } from "./binary.ts";
 import { connect, textsOf } from "./mcp.ts";
 import type { Network } from "./network.ts";
+import { checkStructured } from "./structured.ts";
 
 /** What came of a program. */
 export interface Ended {
@@ -63,6 +64,7 @@ export async function openHome(
       const server = servers.get(key) ?? connect(program, ["mcp", ...flags], all);
       servers.set(key, server);
       const answer = await (await server).callTool({ name, arguments: { ...args } });
+      if (flags.includes("--structured")) checkStructured(name, answer);
       return { texts: textsOf(answer), isError: answer.isError === true };
     },
     async [Symbol.asyncDispose]() {

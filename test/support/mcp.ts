@@ -47,6 +47,8 @@ export async function connect(
 ): Promise<Client & AsyncDisposable> {
   const client = new Client({ name: "test", version: "0" });
   await client.connect(new StdioClientTransport({ command, args, env, stderr: "ignore" }));
+  // It holds answers to the schemas of a list it has seen.
+  if (args.includes("--structured")) await client.listTools();
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
 }
 
