@@ -8,6 +8,7 @@ import type { ObjectReader, Oid } from "../git/object.ts";
 import { combinePacks } from "../git/combine.ts";
 import { packHeader } from "../git/pack_scan.ts";
 import { TAIL_BYTES, tailBytes } from "../mirror/manifest.ts";
+import type { Listed, Sealed } from "../mirror/state.ts";
 import type { Received } from "../mirror/view.ts";
 import { createSurely, uploadSurely } from "./write_again.ts";
 
@@ -22,10 +23,8 @@ export const MOST_NEEDS = 500;
 const MOST_TAIL = 64;
 
 type Tail = Refs["tail"][number];
-export type Listed = Refs["packs"][number];
-
-/** Pack records that one write has made, so that a second try does not make them again. */
-export type Made = Map<string, Listed>;
+/** Pack records that one write has made, by SHA-256, so that a second try does not make them again. */
+export type Made = Map<string, Sealed>;
 
 /**
  * Finds a place for a new pack in the manifest: in the tail when it is small, else in a record of its own. A tail that
@@ -112,20 +111,21 @@ async function seal(
   return listed;
 }
 
-async function once(made: Made, sha256: string, make: () => Promise<Listed>): Promise<Listed> {
+async function once(made: Made, sha256: string, make: () => Promise<Sealed>): Promise<Listed> {
   const earlier = made.get(sha256);
-  if (earlier) return earlier;
-  const listed = await make();
-  made.set(sha256, listed);
-  return listed;
+  if (earlier) return earlier.listed;
+  const sealed = await make();
+  made.set(sha256, sealed);
+  return sealed.listed;
 }
 
 async function createPack(
   context: WriteContext,
   value: Omit<Pack, "$type" | "needs"> & { needs: Oid[] },
-): Promise<Listed> {
+): Promise<Sealed> {
+  const { sha256, bytes, objects, needs, folds } = value;
   const { rkey, cid } = await createSurely(context, ID.pack, value);
-  return { rkey, cid, bytes: value.bytes, objects: value.objects };
+  return { sha256, folds, isThin: needs.length > 0, listed: { rkey, cid, bytes, objects } };
 }
 
 async function uploadPieces(context: WriteContext, { file, bytes }: Received): Promise<BlobRef[]> {

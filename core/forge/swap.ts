@@ -6,6 +6,7 @@ import { readCommits } from "../git/history.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { type Manifest, readManifest } from "../mirror/manifest.ts";
 import type { Mirror } from "../mirror/mirror.ts";
+import type { Sealed } from "../mirror/state.ts";
 import type { Latest, Received } from "../mirror/view.ts";
 import { applyUpdates } from "./moved.ts";
 import { type Change, nextManifest, packedText } from "./next_manifest.ts";
@@ -50,7 +51,8 @@ export async function swapManifest(
         mayBeNamed = true;
         await forgetOthers(context, logs, id);
         if (isSure) await forget(context, ID.pack, leftOut(made, next));
-        return await follow(context, mirror, { ...failed, record: next, refs }, change.received);
+        const written = { ...failed, record: next, refs };
+        return await follow(context, mirror, written, change.received, [...made.values()]);
       }
       if (failed.code === "remote.blob_missing" && blobsAgain) {
         blobsAgain = false;
@@ -75,7 +77,7 @@ export async function swapManifest(
     } catch (error) {
       // A write in doubt may still land, and would name them.
       if (!mayBeNamed) {
-        const packs = [...made.values()].map(({ rkey }) => rkey);
+        const packs = [...made.values()].map(({ listed }) => listed.rkey);
         await forget(context, ID.pack, packs);
         await forget(context, ID.log, [...logs.values()].flat());
       }
@@ -116,7 +118,7 @@ async function look(mirror: Mirror, failed: KnotlessError): Promise<Latest> {
 
 /** Forgets pack records that are gone: to a sweep those of a write that took a day are left over. */
 async function dropGone({ records, account }: WriteContext, made: Made): Promise<void> {
-  for (const [sha256, { rkey, cid }] of made) {
+  for (const [sha256, { listed: { rkey, cid } }] of made) {
     const there = await records.get(account, ID.pack, rkey);
     if (there?.cid !== cid) made.delete(sha256);
   }
@@ -166,9 +168,10 @@ async function follow(
   mirror: Mirror,
   manifest: Manifest,
   received: Received | undefined,
+  made: readonly Sealed[],
 ): Promise<Manifest> {
   try {
-    await mirror.advance(manifest, received);
+    await mirror.advance(manifest, received, made);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     context.note(`the copy on this machine could not be brought up to date: ${why}`);
@@ -193,7 +196,7 @@ async function forgetOthers(
 /** The rkeys of packs that were made for earlier tries: a tail that grew meanwhile was sealed again. */
 function leftOut(made: Made, { packs }: Refs): string[] {
   const named = new Set(packs.map(({ rkey }) => rkey));
-  return [...made.values()].map(({ rkey }) => rkey).filter((rkey) => !named.has(rkey));
+  return [...made.values()].map(({ listed }) => listed.rkey).filter((rkey) => !named.has(rkey));
 }
 
 /** Takes back records that no manifest came to name; one that stays is an orphan for a sweep. */

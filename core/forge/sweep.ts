@@ -51,7 +51,7 @@ export async function sweep(context: WriteContext, repository: Repository): Prom
       if (cid !== undefined) {
         const packed = next.packedRefs && formatPackedRefs(manifest.refs);
         const written = { uri: manifest.uri, cid, value: next };
-        await mirror.advance(readManifest(written, packed), undefined);
+        await mirror.advance(readManifest(written, packed), undefined, []);
       }
       const packs = deletes.filter(({ collection }) => collection === ID.pack).length;
       const claims = deletes.reduce((sum, { pushes }) => sum + pushes, 0);

@@ -36,6 +36,7 @@ interface Item {
 export function combinePacks(packs: readonly Uint8Array[], store?: ObjectReader): CombinedPack {
   const combiner = new Combiner(store);
   for (const pack of packs) combiner.add(scanPack(pack, MOST_BYTES));
+  combiner.place();
   const { parts, needs } = combiner;
   return {
     bytes: sealPack(parts.length, parts),
@@ -52,6 +53,7 @@ class Combiner {
   readonly #objects = new Map<Oid, GitObject>();
   /** Where an entry is in the new pack, by oid or what it is a delta of. */
   readonly #places = new Map<string, number>();
+  readonly #items: Item[] = [];
   #at = PACK_HEADER;
   #left = MOST_BYTES;
 
@@ -76,7 +78,13 @@ class Combiner {
     this.#identify(items);
     const byOid = new Map(items.map((item) => [item.oid, item]));
     for (const item of items) item.base ??= byOid.get(item.entry.header.base ?? "");
-    for (const item of items) this.#place(item);
+    this.#items.push(...items);
+  }
+
+  /** Puts all in the new pack; of an object that is there both whole and as a delta the former, which cuts its chain. */
+  place(): void {
+    for (const item of this.#items) if (item.entry.header.kind !== undefined) this.#place(item);
+    for (const item of this.#items) this.#place(item);
   }
 
   /** Makes what can be made, again and again since a base may come after what is made on it. */

@@ -20,7 +20,7 @@ import type { ObjectKind, ObjectReader, Oid } from "./object.ts";
 import { completePack } from "./pack_complete.ts";
 import { type PackLimits, parsePack, type Taker } from "./pack_parse.ts";
 import { type ReceivedPack, receivePack } from "./pack_receive.ts";
-import { DeltaResolver } from "./pack_resolve.ts";
+import { type Chain, DeltaResolver } from "./pack_resolve.ts";
 import type { PackTable } from "./pack_table.ts";
 
 /** How a pack is indexed. */
@@ -56,10 +56,8 @@ export interface IndexedPack {
   readonly objects: number;
   /** The objects outside the pack that its deltas are made on. */
   readonly needs: readonly Oid[];
-  /** For each of these, the longest chain of deltas on it. */
-  readonly depths: ReadonlyMap<Oid, number>;
-  /** The longest chain of deltas in the pack. */
-  readonly depth: number;
+  /** The deltas of the pack as it came. */
+  chains(): Iterable<Chain>;
 }
 
 /** Other work gets its turn after this many objects or bytes. */
@@ -82,9 +80,9 @@ export async function indexPack(
     const received = await receivePack(input, packPath, limits, signal);
     refuseOther(received, options.sha256);
     links?.expect(received.objects);
-    const { table: thin, outer, depth } = await resolve(packPath, received.objects, options);
+    const { table: thin, outer, chains } = await resolve(packPath, received.objects, options);
     links?.settle(thin);
-    const needs = [...outer.keys()].sort();
+    const needs = outer.sort();
     let table = thin;
     let { checksum } = received;
     if (complete && store !== undefined && needs.length > 0) {
@@ -99,8 +97,7 @@ export async function indexPack(
       bytes: received.bytes,
       objects: received.objects,
       needs,
-      depths: outer,
-      depth,
+      chains,
     };
   } finally {
     rmSync(work, { recursive: true, force: true });
@@ -115,7 +112,7 @@ async function resolve(
   path: string,
   objects: number,
   { store, limits, links, signal, progress }: IndexOptions,
-): Promise<{ table: PackTable; outer: ReadonlyMap<Oid, number>; depth: number }> {
+): Promise<{ table: PackTable; outer: Oid[]; chains: () => Iterable<Chain> }> {
   using file = new PositionedFile(path);
   const taker = takerFor(store, links);
   const inside = new Set<Oid>();
@@ -134,13 +131,14 @@ async function resolve(
       (oid) => inside.has(oid) ? undefined : store?.read(oid),
     );
     await inSlices(resolver.run(), (done) => progress?.("resolving deltas", done, deltaCount));
-    const { outer, depth } = resolver;
+    const outer = new Set(resolver.outer);
     const known = inside.size;
     for (let entry = 0; entry < table.count && outer.size > 0; entry++) {
       const oid = table.oid(entry);
       if (outer.has(oid)) inside.add(oid);
     }
-    if (inside.size === known) return { table, outer, depth };
+    if (inside.size > known) continue;
+    return { table, outer: [...outer], chains: () => resolver.chains() };
   }
   throw new CorruptError("a pack has deltas on its own objects that lean on each other");
 }

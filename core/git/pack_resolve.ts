@@ -19,6 +19,15 @@ interface Frame {
   bytes: Uint8Array | undefined;
 }
 
+/** A delta of a pack. */
+export interface Chain {
+  readonly oid: Oid;
+  /** How many deltas it is away from a whole object. */
+  readonly depth: number;
+  /** That object, when it is outside the pack. */
+  readonly outer: Oid | undefined;
+}
+
 /** Objects that wait for their other deltas take up to this many bytes. */
 const HELD = 64 << 20;
 /** How much more than the pack's own objects may be made, when memory was short. */
@@ -26,10 +35,8 @@ const MOST_AGAIN = 4;
 
 /** The second pass over a pack: makes what its deltas stand for, each once where memory allows. */
 export class DeltaResolver {
-  /** For each object outside the pack that deltas are made on, the longest chain on it. */
-  readonly outer = new Map<Oid, number>();
-  /** The longest chain of deltas. */
-  depth = 0;
+  /** The objects outside the pack that deltas are made on. */
+  readonly outer: Oid[] = [];
   readonly #file: PositionedFile;
   readonly #parsed: ParsedPack;
   readonly #limits: PackLimits;
@@ -37,6 +44,8 @@ export class DeltaResolver {
   readonly #findBase: (oid: Oid) => GitObject | undefined;
   /** What the entries made on an object outside the pack, and the deltas on those, start from. */
   #root: { oid: Oid; object: GitObject } | undefined;
+  /** For each entry whose chain ends outside the pack, one more than the place of that end in `outer`. */
+  #roots: Int32Array | undefined;
   #stack: Frame[] = [];
   #held = 0;
   #again = 0;
@@ -71,7 +80,7 @@ export class DeltaResolver {
       if (object === undefined) continue;
       named.delete(oid);
       this.#root = { oid, object };
-      this.outer.set(oid, 0);
+      this.outer.push(oid);
       yield* this.#descend(NONE, object.kind, 0, children, object.bytes);
     }
     const [missing] = [...named.keys()].sort();
@@ -118,9 +127,19 @@ export class DeltaResolver {
     table.bases[child] = frame.entry;
     table.depths[child] = depth;
     table.identify(child, frame.kind, this.#taker.take(frame.kind, made));
-    if (depth > this.depth) this.depth = depth;
-    const root = this.#root?.oid;
-    if (root !== undefined && depth > (this.outer.get(root) ?? 0)) this.outer.set(root, depth);
+    if (this.#root === undefined) return;
+    this.#roots ??= new Int32Array(table.count);
+    this.#roots[child] = this.outer.length;
+  }
+
+  /** The deltas of the pack once all are resolved. */
+  *chains(): Generator<Chain> {
+    const { table } = this.#parsed;
+    for (let entry = 0; entry < table.count; entry++) {
+      const depth = table.depths[entry] ?? 0;
+      if (depth === 0) continue;
+      yield { oid: table.oid(entry), depth, outer: this.outer[(this.#roots?.[entry] ?? 0) - 1] };
+    }
   }
 
   /** The deltas on an entry, those that nothing hangs on first. */

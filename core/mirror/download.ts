@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { parseCid } from "../atproto/cid.ts";
@@ -7,6 +6,7 @@ import type { Account } from "../atproto/identity.ts";
 import type { BlobRef, Pack } from "../atproto/lexicons.gen.ts";
 import type { Records } from "../atproto/records.ts";
 import { CorruptError } from "../errors.ts";
+import { hashFile } from "./hash_file.ts";
 
 const READ_BYTES = 1 << 20;
 
@@ -44,9 +44,7 @@ export async function refuseOther(
   { sha256 }: Source,
   file: string,
 ): Promise<void> {
-  const hash = createHash("sha256");
-  for await (const chunk of createReadStream(file)) hash.update(chunk);
-  const found = hash.digest("hex");
+  const { sha256: found } = await hashFile(file);
   if (found === sha256) return;
   await rm(file);
   throw new CorruptError(

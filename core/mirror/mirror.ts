@@ -11,6 +11,7 @@ import { Links } from "../git/links.ts";
 import { type ObjectStore, openStore } from "../git/store.ts";
 import { withLock } from "../lock.ts";
 import { spellAge } from "./age.ts";
+import { CHAINS, Chains, readChains, writeChains } from "./chains.ts";
 import { consolidate, listPath } from "./consolidate.ts";
 import { clearCopy, isDamaged } from "./damage.ts";
 import { fetchManifest } from "./fetch_manifest.ts";
@@ -24,7 +25,16 @@ import {
   sizeOfPacks,
   sweepPushes,
 } from "./place.ts";
-import { readState, type State, trimState, writeState } from "./state.ts";
+import { publishedOf } from "./published.ts";
+import {
+  listedIn,
+  readState,
+  type Sealed,
+  type State,
+  takeSealed,
+  trimState,
+  writeState,
+} from "./state.ts";
 import { fetchPacks, indexFile, LostPackError } from "./sync.ts";
 import {
   doubtArrival,
@@ -74,7 +84,7 @@ export class Mirror {
     for (;;) {
       const state = await readState(this.path);
       if (state === undefined) return undefined;
-      if (await isIntact(this.path, state.packs.values(), [UNVERIFIED])) return state;
+      if (await isIntact(this.path, state.packs.values(), [UNVERIFIED, CHAINS])) return state;
       // Another process may have joined packs between the two looks.
       const names = [...state.packs.values()].join();
       if (names === seen) return undefined;
@@ -170,9 +180,9 @@ export class Mirror {
       const arrived = openStore(folder);
       const reader = layered(held, arrived);
       const verified = await verifyPush(this.path, held, arrived, tips, { links, signal });
-      const { sha256, bytes, objects, needs, name } = indexed;
       const close = () => arrived.close();
-      return { sha256, file, bytes, objects, needs, reader, folder, name, verified, close };
+      const published = await publishedOf(this.path, indexed, file);
+      return { ...published, reader, folder, name: indexed.name, verified, close };
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw error;
@@ -186,13 +196,18 @@ export class Mirror {
   }
 
   /**
-   * Takes over what a write has made of the repository: its manifest and the pack that came with it. A mirror that has
-   * moved meanwhile keeps what it has and takes the rest at its next look.
+   * Takes over what a write has made of the repository: its manifest, the pack that came with it, and the pack records
+   * made for it. A mirror that has moved meanwhile keeps what it has and takes the rest at its next look.
    */
-  async advance(manifest: Manifest, received: Received | undefined): Promise<void> {
+  async advance(
+    manifest: Manifest,
+    received: Received | undefined,
+    made: readonly Sealed[],
+  ): Promise<void> {
     await this.#locked(async () => {
       const state = await this.state();
       const packs = new Map(state?.packs);
+      let chains = await readChains(this.path) ?? new Chains();
       if (received) {
         const { verified, folder, sha256, name, close } = received;
         close();
@@ -204,11 +219,20 @@ export class Mirror {
         await settleArrival(this.path, verified, this.#world.unique());
         await rm(folder, { recursive: true, force: true });
         packs.set(sha256, name);
+        const isInTail = manifest.record.tail.some((one) => one.sha256 === sha256);
+        if (isInTail || received.needs.length > 0) chains = chains.with(sha256, received.chains);
         this.#objects().refresh();
       }
       if (state?.cid === manifest.record.prev) {
-        await this.#place({ ...this.#next(manifest, state), packs }, manifest.record);
+        const next = takeSealed({ ...this.#next(manifest, state), packs }, made);
+        for (const { sha256, folds, isThin } of made) {
+          if (isThin) chains = chains.joined(sha256, folds);
+        }
+        chains = chains.of(listedIn(manifest.record, next.records));
+        await writeChains(this.path, chains, this.#world.unique());
+        await this.#place(next, manifest.record);
       } else if (state) {
+        await writeChains(this.path, chains, this.#world.unique());
         await writeState(this.path, { ...state, packs }, this.#world.unique());
       }
     });
@@ -287,7 +311,7 @@ export class Mirror {
     // What the state says is held, another process may have brought since this one looked.
     const held = state ? this.#viewOf(state).objects : this.#objects();
     const { signal } = this.#world;
-    const { packs, records, links } = await fetchPacks({
+    const { packs, records, chains, links } = await fetchPacks({
       records: this.#world.records,
       account: this.account,
       path: this.path,
@@ -316,6 +340,7 @@ export class Mirror {
     if (state) await doubtArrival(this.path, verified, this.#world.unique());
     await movePacks(waiting, this.path);
     await settleArrival(this.path, verified, this.#world.unique());
+    await writeChains(this.path, chains, this.#world.unique());
     this.#objects().refresh();
     const next = { ...(isBack ? state : this.#next(manifest, state)), packs, records };
     const placed = await this.#place(next, isBack ? undefined : manifest.record);

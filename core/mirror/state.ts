@@ -38,6 +38,40 @@ export function trimState(
   return { ...state, records, packs: newest(state.packs, (sha256) => wanted.has(sha256)) };
 }
 
+/** A pack as a manifest lists it. */
+export type Listed = Refs["packs"][number];
+
+/** A pack record that a write has made. */
+export interface Sealed {
+  readonly sha256: string;
+  /** The SHA-256 of the packs it replaces. */
+  readonly folds: readonly string[];
+  /** True when it leans on objects outside. */
+  readonly isThin: boolean;
+  readonly listed: Listed;
+}
+
+/** The state with pack records that were made here of packs that are held: they need not be asked for. */
+export function takeSealed(state: State, made: readonly Sealed[]): State {
+  const packs = new Map(state.packs);
+  const records = new Map(state.records);
+  for (const { sha256, folds, listed } of made) {
+    if (!packs.has(sha256) && !folds.every((fold) => packs.has(fold))) continue;
+    if (!packs.has(sha256)) packs.set(sha256, "");
+    records.set(listed.cid, sha256);
+  }
+  return { ...state, packs, records };
+}
+
+/** The SHA-256 of the packs that a manifest lists. */
+export function listedIn(
+  { packs, tail }: Pick<Refs, "packs" | "tail">,
+  records: ReadonlyMap<string, string>,
+): Set<string> {
+  const sealed = packs.flatMap(({ cid }) => records.get(cid) ?? []);
+  return new Set([...sealed, ...tail.map(({ sha256 }) => sha256)]);
+}
+
 function newest(
   all: ReadonlyMap<string, string>,
   isWanted: (key: string) => boolean,

@@ -11,10 +11,11 @@ import { Links } from "../git/links.ts";
 import type { ObjectReader } from "../git/object.ts";
 import { layered } from "../git/layered.ts";
 import { openStore } from "../git/store.ts";
+import { Chains, readChains } from "./chains.ts";
 import { download, refuseOther, type Source, sourceOf } from "./download.ts";
 import type { Manifest } from "./manifest.ts";
 import { holdsPack, packsOf } from "./place.ts";
-import type { State } from "./state.ts";
+import { listedIn, type State } from "./state.ts";
 
 /** Bounds on what one pack may make this machine do; a pack over them is refused. */
 export const PACK_LIMITS = {
@@ -28,6 +29,8 @@ export const PACK_LIMITS = {
 export interface Arrived {
   readonly packs: Map<string, string>;
   readonly records: Map<string, string>;
+  /** The chains across all the manifest's packs. */
+  readonly chains: Chains;
   /** What the objects of these packs lead to, unless some came in an earlier try. */
   readonly links: Links;
 }
@@ -40,6 +43,8 @@ interface Wanted {
   /** How many objects the record tells of. */
   readonly objects?: number;
   readonly folds: readonly string[];
+  /** True when it leans on objects outside, or will be sealed with packs that may. */
+  readonly isThin: boolean;
 }
 
 /**
@@ -67,32 +72,35 @@ export async function fetchPacks(
   const arriving = openStore(waiting);
   const store = layered(held, arriving);
   const links = new Links();
+  let chains = await readChains(path) ?? new Chains();
   try {
     const wanted = await listWanted(records, account, manifest, packs, known);
     const total = wanted.reduce((sum, { source }) => sum + sizeOf(source), 0);
     let done = 0;
     for (const one of wanted) {
-      const { source, record, folds } = one;
+      const { source, record, folds, isThin } = one;
       const { sha256 } = source;
       if (record !== undefined) known.set(record, sha256);
       if (packs.has(sha256)) continue;
       if (!isWhole && folds.length > 0 && folds.every((fold) => packs.has(fold))) {
         packs.set(sha256, "");
+        if (isThin) chains = chains.joined(sha256, folds);
         continue;
       }
       const from = done;
-      const name = await arrive(
+      const arrived = await arrive(
         records,
         account,
         { path, waiting, store, links, signal, progress },
         one,
         (bytes) => progress("receiving packs", from + bytes, total),
       );
-      packs.set(sha256, name);
+      packs.set(sha256, arrived.name);
+      if (isThin) chains = chains.with(sha256, arrived.chains?.());
       arriving.refresh();
       done += sizeOf(source);
     }
-    return { packs, records: known, links };
+    return { packs, records: known, chains: chains.of(listedIn(manifest.record, known)), links };
   } finally {
     arriving.close();
   }
@@ -104,14 +112,14 @@ async function arrive(
   place: Indexing & { path: string; waiting: string },
   { uri, source, objects }: Wanted,
   progress: (bytes: number) => void,
-): Promise<string> {
+): Promise<{ name: string; chains?: IndexedPack["chains"] }> {
   const { path, waiting, ...indexing } = place;
   const mark = join(waiting, `${source.sha256}.name`);
   const earlier = await readMark(mark);
   // A sync that was cut off may have moved it into the mirror, or half of it.
   if (earlier && (await holdsPack(waiting, earlier) || await holdsPack(path, earlier))) {
     place.links.giveUp();
-    return earlier;
+    return { name: earlier };
   }
   const file = join(waiting, source.sha256);
   try {
@@ -121,7 +129,7 @@ async function arrive(
     const isGone = error instanceof NotFoundError && error.code === "not_found.blob";
     throw isGone ? new LostPackError(uri, account.pds) : error;
   }
-  const { name, objects: actual } = await index(account, source, file, waiting, indexing);
+  const { name, objects: actual, chains } = await index(account, source, file, waiting, indexing);
   if (objects !== undefined && objects !== actual) {
     throw new CorruptError(
       `a pack of ${account.handle} has ${actual} objects, its record tells of ${objects}`,
@@ -129,7 +137,7 @@ async function arrive(
   }
   await writeFile(mark, name);
   await rm(file);
-  return name;
+  return { name, chains };
 }
 
 /** Indexes a pack that was downloaded: what is wrong with one that its record does not name is that. */
@@ -215,10 +223,12 @@ async function listWanted(
       record: cid,
       objects,
       folds: pack.folds,
+      isThin: pack.needs.length > 0,
     };
   });
   for (const { bytes, sha256 } of tail) {
-    if (!packs.has(sha256)) wanted.push({ uri, source: { bytes, sha256 }, folds: [] });
+    if (packs.has(sha256)) continue;
+    wanted.push({ uri, source: { bytes, sha256 }, folds: [], isThin: true });
   }
   return wanted;
 }

@@ -1,4 +1,5 @@
 import type { ObjectReader, Oid } from "../git/object.ts";
+import type { Chain } from "../git/pack_resolve.ts";
 import type { Manifest, RefTarget } from "./manifest.ts";
 import type { Verified } from "./verify.ts";
 
@@ -28,15 +29,20 @@ export interface Latest {
   readonly view: View;
 }
 
-/** A pack that has been indexed and waits to be published and kept. */
-export interface Received {
+/** A pack as others are to have it. */
+export interface Published {
   readonly sha256: string;
-  /** The pack as it was given. */
   readonly file: string;
   readonly bytes: number;
   readonly objects: number;
   /** Objects outside the pack that its deltas lean on. */
   readonly needs: readonly Oid[];
+  /** Its deltas, when it leans on objects outside or is small. */
+  readonly chains: readonly Chain[];
+}
+
+/** A pack that has been indexed and waits to be published and kept. */
+export interface Received extends Published {
   /** The mirror's objects and the pack's. */
   readonly reader: ObjectReader;
   /** The folder it waits in, laid out as a bare repository's. */
