@@ -39,7 +39,7 @@ const WAITING = -2;
 /** Is in a pack whose objects are left out. */
 const ELSEWHERE = -3;
 /** Deltas of several packs may join to longer chains than any had; readers are spared those. */
-const MOST_DEPTH = 250;
+const MOST_DEPTH = 50;
 const SLICE = 1024;
 /** How often packs are looked for that were there a moment ago. */
 const MOST_LOOKS = 3;

@@ -1,6 +1,14 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
@@ -85,6 +93,23 @@ describe("repack", () => {
     const { fresh, bytes } = await repackBeside(dir, tipsOf(dir));
     assertEquals(held(fresh), reachable(dir, "--all"));
     assert(bytes < packBytes(dir) * 1.02, `${bytes} for ${packBytes(dir)}`);
+  });
+
+  it("cuts chains at 50 deltas, as git does, however long they were", async () => {
+    using temp = tempDir();
+    const dir = buildLongRepo(join(temp.path, "long"), { commits: 300, files: 3 });
+    const longest = (repo: string) => {
+      const [index = ""] = readdirSync(join(repo, "objects/pack")).filter((name) =>
+        name.endsWith(".idx")
+      );
+      const said = git(repo, "verify-pack", "-v", join("objects/pack", index));
+      return Math.max(...[...said.matchAll(/^chain length = (\d+)/gm)].map(([, n]) => Number(n)));
+    };
+    git(dir, "repack", "-q", "-adf", "--depth=200", "--window=50");
+    assert(longest(dir) > 50, `${longest(dir)}`);
+    const { fresh } = await repackBeside(dir, tipsOf(dir));
+    assertEquals(longest(fresh), 50);
+    assertEquals(held(fresh), reachable(dir, "--all"));
   });
 
   it("takes deltas that name their bases for ones that count back", async () => {
