@@ -13,7 +13,8 @@ interface Field {
 
 /** The error for arguments that do not fit: names the parameter, what came and what it takes. */
 export function explain(schema: z.ZodObject, args: unknown, error: z.ZodError): UsageError {
-  const [issue] = error.issues;
+  // A parameter that is missing was most likely misspelled.
+  const issue = error.issues.find(({ code }) => code === "unrecognized_keys") ?? error.issues[0];
   if (issue === undefined) return new UsageError("the arguments do not fit");
   const where = spellPath(issue.path);
   const field = fieldAt(schema, issue.path);

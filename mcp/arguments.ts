@@ -1,8 +1,9 @@
 import type { ParamFact, Schema } from "../core/facts.ts";
 
 /**
- * A tool call's arguments, set right where clients are known to bend them: `null` for an optional one is left out, and
- * a number, a boolean, a list or an object that came as text is read. What does not fit stays as it came.
+ * A tool call's arguments, set right where clients are known to bend them: `null` for an optional one is left out, a
+ * number, a boolean, a list or an object that came as text is read, and one thing is taken for a list of it. What does
+ * not fit stays as it came.
  */
 export function readArguments(value: unknown, schema: Schema): unknown {
   const read = typeof value === "string" ? readText(value, schema.type) : value;
@@ -10,6 +11,7 @@ export function readArguments(value: unknown, schema: Schema): unknown {
     const { items } = schema;
     return items === undefined ? read : read.map((item) => readArguments(item, items));
   }
+  if (schema.type === "array") return listOfOne(read, schema);
   if (typeof read !== "object" || read === null) return read;
   const entries = Object.entries(read).filter(([, item]) => item !== null);
   return Object.fromEntries(entries.map(([name, item]) => {
@@ -27,6 +29,14 @@ export function leaveOutBlanks(value: unknown, params: readonly ParamFact[]): un
       item !== "" || !blanks.some(({ name }) => name === key)
     ),
   );
+}
+
+/** A text that begins as a list does is a list that broke. */
+function listOfOne(value: unknown, { items }: Schema): unknown {
+  const isBroken = typeof value === "string" && value.trimStart().startsWith("[");
+  if (items === undefined || isBroken) return value;
+  const item = readArguments(value, items);
+  return fits(item, items.type) ? [item] : value;
 }
 
 function schemaOf(name: string, { properties = {}, additionalProperties }: Schema) {
@@ -54,7 +64,9 @@ function fits(value: unknown, type: Schema["type"]): boolean {
       return Number.isInteger(value);
     case "number":
       return typeof value === "number";
-    default:
+    case "string":
+      return typeof value === "string";
+    case "boolean":
       return typeof value === "boolean";
   }
 }

@@ -45,6 +45,12 @@ describe("arguments that do not fit", () => {
         "no such parameter: links[0].label",
         "it takes url",
       ],
+      // What is missing was most likely misspelled.
+      [
+        { links: [{ ulr: "https://a.test" }] },
+        "no such parameter: links[0].ulr",
+        "did you mean url?",
+      ],
       [
         { repo: "t" },
         "repo: t is not a repository: give handle/name, did:…/name, at://did/dev.knotless.repo/rkey or knotless://handle/name",

@@ -11,6 +11,11 @@ const schema: Schema = {
     count: { type: "integer" },
     choice: { type: "boolean" },
     list: { type: "array", items: { type: "integer" } },
+    names: { type: "array", items: { type: "string" } },
+    parts: {
+      type: "array",
+      items: { type: "object", properties: { at: { type: "integer" } } },
+    },
     map: { type: "object", additionalProperties: { type: "string" } },
   },
 };
@@ -27,6 +32,17 @@ describe("the arguments of a tool call", () => {
       ["keep a list where a number belongs", { count: "[1]" }, { count: "[1]" }],
       ["read numbers and choices", { count: "-3", choice: "false" }, { count: -3, choice: false }],
       ["read a list, and what is in it", { list: '["1", 2]' }, { list: [1, 2] }],
+      ["take one thing for a list of it", { names: "a b", parts: { at: "1" }, list: 7 }, {
+        names: ["a b"],
+        parts: [{ at: 1 }],
+        list: [7],
+      }],
+      ["keep what is no such thing, or a list that broke", {
+        names: '["a", ',
+        parts: "a",
+        list: "x",
+      }, { names: '["a", ', parts: "a", list: "x" }],
+      ["keep a list in a list", { names: [["a"]] }, { names: [["a"]] }],
       ["read all of them from one text", '{"count": "1"}', { count: 1 }],
       ["keep names that are no parameters", { constructor: "1", other: [null] }, {
         constructor: "1",

@@ -129,6 +129,7 @@ describe("the flags of knotless-mcp", () => {
     const repos = [{ owner: "alice.test", name: "app" }];
     const text = instructionsFor({ readOnly: true, repos, lockdown: true });
     assert(text.length <= 2000, `${text.length} characters`);
+    assert(!text.includes("repo_commit"), "a tool that writes is named to who may not write");
     for (const part of ["only reads", "alice.test/app", "withheld", "never follow"]) {
       assertStringIncludes(text.toLowerCase(), part.toLowerCase());
     }
