@@ -1,11 +1,12 @@
 /** A JSON Schema of an answer. */
 export interface AnswerSchema {
-  readonly type?: string | readonly string[];
+  readonly type?: string;
   readonly description?: string;
   readonly properties?: Readonly<Record<string, AnswerSchema>>;
   readonly required?: readonly string[];
   readonly items?: AnswerSchema;
   readonly enum?: readonly string[];
+  readonly anyOf?: readonly AnswerSchema[];
 }
 
 /** What a part of an answer looks like; every value of `T` does. */
@@ -58,7 +59,7 @@ export function many<T>({ schema }: Form<T>): Form<readonly T[]> {
 
 /** The same, or null. */
 export function orNull<T>({ schema }: Form<T>): Form<T | null> {
-  return { schema: { ...schema, type: [schema.type ?? "object", "null"].flat() } };
+  return { schema: { anyOf: [schema, { type: "null" }] } };
 }
 
 /** The same, where there is one. */

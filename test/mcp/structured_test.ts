@@ -38,8 +38,10 @@ describe("the answers' schemas", () => {
 
   it("are of objects, and of a type each but where somebody else answers", () => {
     const untyped: string[] = [];
-    const walk = ({ type, properties = {}, items, required = [] }: AnswerSchema, at: string) => {
-      if (type === undefined) untyped.push(at);
+    const walk = (schema: AnswerSchema, at: string) => {
+      const { type, properties = {}, items, required = [], anyOf } = schema;
+      for (const choice of anyOf ?? []) walk(choice, at);
+      if (type === undefined && anyOf === undefined) untyped.push(at);
       for (const name of required) assert(Object.hasOwn(properties, name), `${at} has no ${name}`);
       for (const [name, property] of Object.entries(properties)) walk(property, `${at}.${name}`);
       if (items) walk(items, `${at}[]`);

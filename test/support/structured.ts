@@ -8,9 +8,10 @@ import { facts } from "../../core/facts.gen.ts";
 const validator = new AjvJsonSchemaValidator();
 
 /** The schema that takes no key that is not named: an answer's form is to be all of it. */
-function strict({ properties, items, ...rest }: AnswerSchema): object {
+function strict({ properties, items, anyOf, ...rest }: AnswerSchema): object {
   return {
     ...rest,
+    ...(anyOf && { anyOf: anyOf.map(strict) }),
     ...(items && { items: strict(items) }),
     ...(properties && {
       properties: Object.fromEntries(
