@@ -1,23 +1,19 @@
-import * as z from "zod";
+import type * as z from "zod";
+import { accept } from "./accept.ts";
 import type { Contexts, Kind } from "./context.ts";
-import { explain } from "./explain.ts";
 import { CorruptError, type KnotlessError } from "./errors.ts";
+import type { Example, Fact } from "./facts.ts";
 import type { Form } from "./form.ts";
+import type * as Kit from "./params.ts";
 import type { Style } from "./text.ts";
 
-// A schema is used once or a few times: compiling it would cost more than it saves.
-z.config({ jitless: true });
-
+/** What parameters are described with: zod, and the ones that many commands share. */
+export type ParamKit = typeof Kit;
+export type Zod = ParamKit["z"];
 export type Params = z.ZodRawShape;
 export type Input<P extends Params> = z.output<z.ZodObject<P>>;
 type Undoable = { undo: z.ZodDefault<z.ZodBoolean> };
 type Shape<P extends Params, U> = U extends string ? P & Undoable : P;
-
-/** A line for help: what to type after `knotless`, and what it does. */
-export interface Example {
-  readonly line: string;
-  readonly says: string;
-}
 
 /** What both faces show of a command, beside its parameters. */
 interface Words {
@@ -52,8 +48,10 @@ interface Faces<R> {
 export interface Command<K extends Kind = Kind, P extends Params = Params, R = unknown>
   extends Words, Faces<R> {
   readonly kind: K;
-  /** The parameters, made when first used: 135 schemas are too slow to make at start. */
-  readonly params: z.ZodObject<P>;
+  /** Gives the parameters' schema, made when first asked for: zod and 135 schemas are too slow for a start. */
+  schema(): Promise<z.ZodObject<P>>;
+  /** The same as plain data, by which most arguments are told to fit; only the table's own commands have it. */
+  readonly fact?: Fact;
   readonly positionals: readonly string[];
   readonly undo: string | undefined;
   /** What its result looks like as JSON; a tool has one. */
@@ -74,7 +72,7 @@ export function command<
 >(
   entry: Words & Faces<NoInfer<R>> & {
     kind: K;
-    params(): P;
+    params(kit: ParamKit): P;
     /** In usage order; an array in the last place takes the rest. */
     positionals?: readonly (keyof P & string)[];
     /** What undo does; adds `undo` to the input. */
@@ -90,10 +88,11 @@ export function command<
     ...rest,
     undo,
     positionals,
-    get params() {
-      return schema ??= z.strictObject({
-        ...params(),
-        ...(undo && { undo: z.boolean().default(false).describe(undo) }),
+    async schema() {
+      const kit = await import("./params.ts");
+      return schema ??= kit.z.strictObject({
+        ...params(kit),
+        ...(undo && { undo: kit.z.boolean().default(false).describe(undo) }),
       }) as unknown as z.ZodObject<Shape<P, U>>;
     },
   };
@@ -108,10 +107,9 @@ export async function call<K extends Kind, P extends Params, R>(
   args: unknown,
   open: (kind: K) => Promise<Contexts[K]>,
 ): Promise<R> {
-  const parsed = command.params.safeParse(args);
-  if (!parsed.success) throw explain(command.params, args, parsed.error);
+  const input = accept(command.fact, args) ?? await check(await command.schema(), args);
   const context = await open(command.kind);
-  const run = () => command.run(context, parsed.data as Input<P>);
+  const run = () => command.run(context, input as Input<P>);
   try {
     return await run();
   } catch (error) {
@@ -125,4 +123,11 @@ export async function call<K extends Kind, P extends Params, R>(
       hint: "run it again",
     });
   }
+}
+
+async function check(schema: z.ZodObject, args: unknown): Promise<unknown> {
+  const parsed = schema.safeParse(args);
+  if (parsed.success) return parsed.data;
+  const { explain } = await import("./explain.ts");
+  throw explain(schema, args, parsed.error);
 }

@@ -1,5 +1,4 @@
 import type { Kind } from "./context.ts";
-import type { Example } from "./command.ts";
 
 /** A JSON Schema of the portable kind: one `type` each, no combinators. */
 export interface Schema {
@@ -14,8 +13,25 @@ export interface Schema {
   readonly additionalProperties?: Schema;
 }
 
+/** A line for help: what to type after `knotless`, and what it does. */
+export interface Example {
+  readonly line: string;
+  readonly says: string;
+}
+
 /** What a parameter may name beside things of this program. */
 export type Named = "repo" | "new_repo" | "account" | "server";
+
+/** What fits a parameter beside its type, choices and bounds. */
+export interface Fit {
+  /** The lengths of a text, or of a list. */
+  readonly least?: number;
+  readonly most?: number;
+  /** What each value of a list has to fit. */
+  readonly each?: Fit;
+  /** The form of a text that is read as what it names. */
+  readonly read?: Exclude<Named, "server">;
+}
 
 /** One parameter, as flags and help need it. */
 export interface ParamFact {
@@ -33,6 +49,8 @@ export interface ParamFact {
   readonly blank?: boolean;
   /** What its value, or each of its values, names. */
   readonly names?: Named;
+  /** Absent where only the schema tells what fits. */
+  readonly fit?: Fit;
   /** The flag's one letter, without its dash. */
   readonly short?: string;
 }

@@ -2,6 +2,11 @@ import * as z from "zod";
 import { parseRepoName, readActor, refuseName } from "./forge/names.ts";
 import { UsageError } from "./errors.ts";
 
+export { z };
+
+// A schema is used once or a few times: compiling it would cost more than it saves.
+z.config({ jitless: true });
+
 /** Makes a text parameter whose value `read` parses; a UsageError of `read` becomes the parameter's own. */
 function parsed<T>(read: (text: string) => T): z.ZodType<T, string> {
   return z.string().transform((text, context) => {

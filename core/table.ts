@@ -22,10 +22,13 @@ const modules: Readonly<Record<string, Module>> = {
 
 /** Loads one command's code. */
 export async function loadCommand(name: string): Promise<AnyCommand> {
-  const module = modules[facts.find((fact) => fact.name === name)?.module ?? ""];
+  const fact = facts.find((fact) => fact.name === name);
+  const module = modules[fact?.module ?? ""];
   const command = (await module?.())?.default.find((command) => command.name === name);
-  if (command === undefined) throw new Error(`the table has no command named ${name}`);
-  return command;
+  if (fact === undefined || command === undefined) {
+    throw new Error(`the table has no command named ${name}`);
+  }
+  return { ...command, fact };
 }
 
 /** A command and the key of its module. */

@@ -43,7 +43,6 @@ export function run(
     };
     await confine(fact, args, filter, () => open({ ...surface, note: () => {} })("read"));
     const command = await load(fact.name);
-    // It loads zod, as the commands do.
     const { call } = await import("../core/command.ts");
     return { command, result: await call(command, args, openKind), notes };
   });

@@ -64,17 +64,21 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   "core": ["core/errors.ts", "core/text.ts"],
   "core/errors.ts": [],
   "core/context.ts": ["core/atproto", "core/background.ts", "core/errors.ts", "core/mirror"],
+  "core/accept.ts": ["core/facts.ts", "core/forge/names.ts"],
   "core/command.ts": [
+    "core/accept.ts",
     "core/context.ts",
     "core/errors.ts",
     "core/explain.ts",
+    "core/facts.ts",
     "core/form.ts",
+    "core/params.ts",
     "core/text.ts",
   ],
   "core/disk.ts": ["core/errors.ts", "core/folders.ts"],
   "core/explain.ts": ["core/errors.ts", "core/text.ts"],
   "core/params.ts": ["core/errors.ts", "core/forge/names.ts", "core/text.ts"],
-  "core/facts.ts": ["core/command.ts", "core/context.ts", "core/errors.ts"],
+  "core/facts.ts": ["core/context.ts", "core/errors.ts"],
   "core/facts.gen.ts": ["core/facts.ts"],
   "core/answers.gen.ts": ["core/form.ts"],
   "core/tools.ts": ["core/facts.ts", "core/form.ts"],
@@ -173,7 +177,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "@std/cli": ["cli"],
   "isomorphic-git": ["core/forge/smart_http.ts"],
   "msgpackr": ["core/mirror"],
-  "zod": ["core/command.ts", "core/commands", "core/explain.ts", "core/params.ts"],
+  "zod": ["core/command.ts", "core/explain.ts", "core/params.ts"],
 };
 
 const PRODUCT = ["main.ts", "cli", "mcp", "remote", "core"];

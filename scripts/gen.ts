@@ -8,7 +8,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
-import type { Fact, Named, ParamFact, Schema } from "../core/facts.ts";
+import type { Fact, Fit, Named, ParamFact, Schema } from "../core/facts.ts";
 import { type Entry, loadEntries } from "../core/table.ts";
 import { commandsPage } from "./commands_page.ts";
 import { lexiconModule } from "./lexicons.ts";
@@ -78,7 +78,7 @@ function isTextMap({ additionalProperties, properties }: JsonSchema): boolean {
 }
 
 /** The plain facts of one command. */
-export function factOf({ module, command }: Entry): Fact {
+export async function factOf({ module, command }: Entry): Promise<Fact> {
   const {
     name,
     summary,
@@ -91,10 +91,11 @@ export function factOf({ module, command }: Entry): Fact {
     destructive,
     content,
   } = command;
-  const raw = z.toJSONSchema(command.params, { io: "input" }) as JsonSchema;
+  const described = await command.schema();
+  const raw = z.toJSONSchema(described, { io: "input" }) as JsonSchema;
   const schema = { ...portable(raw, name), properties: portable(raw, name).properties ?? {} };
   const params = Object.entries(schema.properties).map(([param, property]) =>
-    paramFact(param, property, raw, command.params)
+    paramFact(param, property, raw, described)
   );
   return {
     name,
@@ -128,6 +129,7 @@ function paramFact(
   const blank = type === "string" && !required &&
     z.safeParse(params.shape[name] ?? z.never(), "").success;
   const names = given?.names ?? given?.items?.names;
+  const fit = fitOf(params.shape[name]);
   return {
     name,
     type,
@@ -141,12 +143,58 @@ function paramFact(
     ...(letters[name] && { short: letters[name] }),
     ...(blank && { blank }),
     ...(names && { names }),
+    ...(fit && { fit }),
   };
+}
+
+const READ = new Set<unknown>(["repo", "account", "new_repo"] satisfies Fit["read"][]);
+
+/** What fits a schema, where a type, choices, bounds and what core/params.ts reads are all of it. */
+function fitOf(schema: z.core.$ZodType | undefined): Fit | undefined {
+  const { def } = schema?._zod ?? {};
+  if (def === undefined || schema === undefined) return undefined;
+  if (def.type === "optional" || def.type === "default") {
+    return fitOf((def as z.core.$ZodOptionalDef).innerType);
+  }
+  const bounds = boundsOf(def.checks ?? []);
+  if (bounds === undefined) return undefined;
+  if (def.type === "pipe") {
+    const read = z.globalRegistry.get(schema)?.names;
+    return READ.has(read) ? { read: read as NonNullable<Fit["read"]> } : undefined;
+  }
+  if (def.type === "array") {
+    const each = fitOf((def as z.core.$ZodArrayDef).element);
+    return each && { ...bounds, each };
+  }
+  return ["string", "number", "boolean", "enum"].includes(def.type) ? bounds : undefined;
+}
+
+/** The lengths that checks ask for; undefined where one asks for something else. */
+function boundsOf(checks: readonly z.core.$ZodCheck[]): Fit | undefined {
+  const fit: { least?: number; most?: number } = {};
+  for (const { _zod: { def } } of checks) {
+    switch (def.check) {
+      case "min_length":
+        fit.least = (def as z.core.$ZodCheckMinLengthDef).minimum;
+        break;
+      case "max_length":
+        fit.most = (def as z.core.$ZodCheckMaxLengthDef).maximum;
+        break;
+      // The schema's own bounds say these, and that all numbers are safe integers.
+      case "number_format":
+      case "greater_than":
+      case "less_than":
+        break;
+      default:
+        return undefined;
+    }
+  }
+  return fit;
 }
 
 /** The facts of every command of the table, as plain JSON values. */
 export async function allFacts(): Promise<readonly Fact[]> {
-  return JSON.parse(JSON.stringify((await loadEntries()).map(factOf)));
+  return JSON.parse(JSON.stringify(await Promise.all((await loadEntries()).map(factOf))));
 }
 
 /** The text of core/facts.gen.ts. */

@@ -98,7 +98,7 @@ describe("the command table", () => {
         // An example that names no repository is one for a checkout.
         const args = await read(undefined).catch(() => read("alice.test/app"));
         if (/ (@|-( |$))/.test(line)) continue;
-        const { success, error } = command.params.safeParse(args);
+        const { success, error } = (await command.schema()).safeParse(args);
         assert(success, `${line}: ${error}`);
       }
     });

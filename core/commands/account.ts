@@ -1,6 +1,5 @@
 import { command } from "../command.ts";
 import { followAccount, listFollows } from "../forge/social.ts";
-import { actor } from "../params.ts";
 import { flag, many, object, orNull, text } from "../form.ts";
 import { columns } from "../text.ts";
 
@@ -9,7 +8,7 @@ const follow = command({
   summary: "Follow an account",
   kind: "write",
   answer: () => object({ following: flag(), uri: orNull(text("the follow's")) }),
-  params: () => ({ handle: actor("whom, as a handle or a DID") }),
+  params: ({ actor }) => ({ handle: actor("whom, as a handle or a DID") }),
   positionals: ["handle"],
   undo: "stop following",
   examples: [{ line: "account follow alice.test", says: "follow someone" }],
@@ -28,7 +27,7 @@ const follows = command({
         object({ handle: text(), did: text(), uri: text("the follow's"), createdAt: text() }),
       ),
     }),
-  params: () => ({
+  params: ({ actor }) => ({
     handle: actor("whose, as a handle or a DID (yours if not given)").optional(),
   }),
   positionals: ["handle"],

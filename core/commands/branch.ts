@@ -1,18 +1,20 @@
-import * as z from "zod";
-import { command } from "../command.ts";
+import { command, type Zod } from "../command.ts";
 import { createBranch, deleteBranch, renameBranch } from "../forge/refs.ts";
-import { repo, rev } from "../params.ts";
 import { many, object, text } from "../form.ts";
 import { commitId } from "./forms.ts";
 
-const branchName = (what: string) => z.string().min(1).max(200).describe(what);
+const branchName = (z: Zod, what: string) => z.string().min(1).max(200).describe(what);
 
 const create = command({
   name: "branch create",
   summary: "Create a branch",
   kind: "write",
   answer: () => object({ branch: text(), commit: commitId }),
-  params: () => ({ repo: repo(), name: branchName("the new branch"), rev: rev() }),
+  params: ({ z, repo, rev }) => ({
+    repo: repo(),
+    name: branchName(z, "the new branch"),
+    rev: rev(),
+  }),
   positionals: ["repo", "name", "rev"],
   examples: [{ line: "branch create alice.test/app topic", says: "branch off the default branch" }],
   run: (context, { repo, ...asked }) => createBranch(context, repo, asked),
@@ -25,7 +27,7 @@ const remove = command({
   kind: "write",
   answer: () => object({ branch: text(), commit: commitId }),
   destructive: true,
-  params: () => ({ repo: repo(), name: branchName("the branch") }),
+  params: ({ z, repo }) => ({ repo: repo(), name: branchName(z, "the branch") }),
   positionals: ["repo", "name"],
   examples: [{ line: "branch delete alice.test/app topic", says: "delete it" }],
   run: (context, { repo, name }) => deleteBranch(context, repo, name),
@@ -40,10 +42,10 @@ const rename = command({
   summary: "Rename a branch; HEAD follows the default one",
   kind: "write",
   answer: () => object({ branch: text(), was: text(), commit: commitId, pulls: many(text()) }),
-  params: () => ({
+  params: ({ z, repo }) => ({
     repo: repo(),
-    branch: branchName("the branch"),
-    name: branchName("its new name"),
+    branch: branchName(z, "the branch"),
+    name: branchName(z, "its new name"),
   }),
   positionals: ["repo", "branch", "name"],
   examples: [{ line: "branch rename alice.test/app topic feature", says: "call it feature" }],

@@ -3,7 +3,6 @@ import { chmod, lstat, mkdir, readFile, readlink, realpath, rename, rm } from "n
 import { symlink, writeFile } from "node:fs/promises";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import * as z from "zod";
 import { childEnv } from "../child.ts";
 import { command } from "../command.ts";
 import type { Machine, MachineContext } from "../context.ts";
@@ -32,7 +31,7 @@ const setup = command({
   details:
     "Links git-remote-knotless, knotless-mcp and knotless itself to this program, in its own folder if that is on PATH, else in ~/.local/bin. What is there already and is not of knotless is left alone.",
   kind: "machine",
-  params: () => ({
+  params: ({ z }) => ({
     print: z.boolean().default(false).describe("only say what would be done"),
     dir: z.string().min(1).max(4096).optional().describe("the folder for the links"),
     submodules: z.boolean().default(false)

@@ -1,10 +1,8 @@
-import * as z from "zod";
 import type { SessionInfo } from "../atproto/session.ts";
 import type { Visitor } from "../atproto/redirect.ts";
 import { command } from "../command.ts";
 import type { Machine, MachineContext } from "../context.ts";
 import { AuthError, NotFoundError, UsageError } from "../errors.ts";
-import { actor } from "../params.ts";
 import { columns } from "../text.ts";
 
 /** A login as the commands answer it. */
@@ -27,7 +25,7 @@ const login = command({
   details:
     "Opens the PDS's own page in the browser and waits for it to come back; the address the browser ended on may be pasted instead, when it runs on another machine. With --app-password-stdin it reads an app password, for machines without a browser.",
   kind: "machine",
-  params: () => ({
+  params: ({ z, actor }) => ({
     handle: actor("the account's handle"),
     app_password_stdin: z.boolean().default(false)
       .describe("read an app password from stdin, one line"),
@@ -135,7 +133,7 @@ const switchTo = command({
   name: "login switch",
   summary: "Act as another of the accounts signed in",
   kind: "machine",
-  params: () => ({ handle: actor("the account's handle") }),
+  params: ({ actor }) => ({ handle: actor("the account's handle") }),
   positionals: ["handle"],
   examples: [{ line: "login switch bob.test", says: "act as bob.test from here on" }],
   async run(context, { handle }) {
@@ -149,7 +147,7 @@ const logout = command({
   name: "logout",
   summary: "Sign out of an account on this machine",
   kind: "machine",
-  params: () => ({
+  params: ({ z, actor }) => ({
     handle: actor("the account's handle (the one commands act as if not given)").optional(),
     all: z.boolean().default(false).describe("sign out of every account"),
   }),

@@ -1,20 +1,18 @@
-import * as z from "zod";
-import { command } from "../command.ts";
+import { command, type Zod } from "../command.ts";
 import { facts } from "../facts.gen.ts";
 import { spellName } from "../forge/names.ts";
 import { clientNames, configFor } from "../mcp_clients.ts";
-import { repo } from "../params.ts";
 import { columns } from "../text.ts";
 import { describeTool, isTool, tokensOf, weighTool } from "../tools.ts";
 import { checkSelection, selectTools } from "../toolsets.ts";
 
-const names = (what: string) =>
+const names = (z: Zod, what: string) =>
   z.array(z.string().min(1).max(100)).max(500).optional().describe(what);
 
-const selection = () => ({
-  toolsets: names("only these sets of tools; a group's name is one too"),
-  tools: names("these tools, beside those of the sets"),
-  exclude_tools: names("not these tools, whatever else names them"),
+const selection = (z: Zod) => ({
+  toolsets: names(z, "only these sets of tools; a group's name is one too"),
+  tools: names(z, "these tools, beside those of the sets"),
+  exclude_tools: names(z, "not these tools, whatever else names them"),
   read_only: z.boolean().default(false).describe("only the tools that read"),
 });
 
@@ -32,10 +30,10 @@ const config = command({
   details:
     "The flags are those of the server, and are put into the configuration. A client that takes fewer tools than there are gets the set named core, unless other sets or tools are named.",
   kind: "machine",
-  params: () => ({
+  params: ({ z, repo }) => ({
     client: z.enum(clientNames).describe("the client"),
     repo: repo().optional().describe("no other repository may be named"),
-    ...selection(),
+    ...selection(z),
     lockdown: z.boolean().default(false)
       .describe("only text by people with a part in the repository"),
     structured: z.boolean().default(false).describe("answers as structured content too"),
@@ -71,7 +69,7 @@ const tools = command({
   details:
     "A tool weighs what a model is given of it with every request: its name, description and input. Four bytes are about one token.",
   kind: "machine",
-  params: selection,
+  params: ({ z }) => selection(z),
   examples: [
     { line: "mcp tools", says: "list all" },
     { line: "mcp tools --toolsets core --read-only", says: "see what two flags leave" },

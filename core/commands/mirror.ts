@@ -1,8 +1,6 @@
-import * as z from "zod";
 import { command } from "../command.ts";
 import { importRepository } from "../forge/import.ts";
 import { refreshMirror } from "../forge/mirror.ts";
-import { repo } from "../params.ts";
 import { fields } from "../text.ts";
 
 const mirror = command({
@@ -11,7 +9,7 @@ const mirror = command({
   details:
     "The copy is a bare git repository, and kept up to date by every read. With from, the branches and tags at that URL are first published in a repository of yours that exists: new ones are made, branches move forward only, and nothing is taken away.",
   kind: "machine",
-  params: () => ({
+  params: ({ z, repo }) => ({
     repo: repo(),
     from: z.string().min(1).optional()
       .describe("import from this http(s) URL first, as git clone takes it"),

@@ -1,9 +1,7 @@
-import * as z from "zod";
 import { command } from "../command.ts";
 import { readBlame } from "../forge/blame.ts";
 import { openReading } from "../forge/reading.ts";
 import { type MatchRun, searchText } from "../forge/search.ts";
-import { cursor, limit, path, repo, rev } from "../params.ts";
 import { count, many, object, optional, text } from "../form.ts";
 import { columns } from "../text.ts";
 import { commitId, cut, person, sha } from "./forms.ts";
@@ -30,7 +28,7 @@ const search = command({
       ),
       ...cut,
     }),
-  params: () => ({
+  params: ({ z, repo, rev, path, limit, cursor }) => ({
     repo: repo(),
     text: z.string().min(1).max(1000).describe("the string, no pattern"),
     path: path("only this directory, file or glob (*.ts)").optional(),
@@ -83,7 +81,7 @@ const blame = command({
       ),
       ...cut,
     }),
-  params: () => ({
+  params: ({ z, repo, rev, path, limit, cursor }) => ({
     repo: repo(),
     path: path("the file"),
     rev: rev(),

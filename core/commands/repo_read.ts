@@ -1,4 +1,3 @@
-import * as z from "zod";
 import { command } from "../command.ts";
 import { UsageError } from "../errors.ts";
 import { listDirectory, readFile } from "../forge/browse.ts";
@@ -8,7 +7,6 @@ import { openReading } from "../forge/reading.ts";
 import { listRefs } from "../forge/refs.ts";
 import { listRepositories } from "../forge/repositories.ts";
 import { readStorage } from "../forge/storage.ts";
-import { actor, cursor, limit, path, repo, rev } from "../params.ts";
 import { toText } from "../answer.ts";
 import { colorDiff } from "../diff_colors.ts";
 import { count, many, object, optional, text, word } from "../form.ts";
@@ -32,7 +30,7 @@ const list = command({
         createdAt: text(),
       })),
     }),
-  params: () => ({
+  params: ({ actor }) => ({
     handle: actor("whose, as a handle or a DID (yours if not given)").optional(),
   }),
   positionals: ["handle"],
@@ -63,7 +61,7 @@ const refs = command({
       ),
       other: many(object({ ref: text(), sha })),
     }),
-  params: () => ({ repo: repo() }),
+  params: ({ repo }) => ({ repo: repo() }),
   positionals: ["repo"],
   examples: [{ line: "repo refs alice.test/app", says: "list its branches and tags" }],
   run: async (context, { repo }) => listRefs(await openReading(context, repo)),
@@ -97,7 +95,7 @@ const tree = command({
       })),
       ...cut,
     }),
-  params: () => ({
+  params: ({ repo, rev, path, limit, cursor }) => ({
     repo: repo(),
     path: path("the directory (the top if not given)").optional(),
     rev: rev(),
@@ -132,7 +130,7 @@ const read = command({
       text: optional(text()),
       base64: optional(text("the bytes of a file that is not text")),
     }),
-  params: () => ({
+  params: ({ z, repo, rev, path }) => ({
     repo: repo(),
     path: path("the file"),
     rev: rev(),
@@ -179,7 +177,7 @@ const log = command({
       ),
       ...cut,
     }),
-  params: () => ({
+  params: ({ repo, rev, path, limit, cursor }) => ({
     repo: repo(),
     rev: rev(),
     path: path("only what changed this file or directory").optional(),
@@ -223,7 +221,7 @@ const diff = command({
       said: optional(text("why there is no diff")),
       files: optional(files),
     }),
-  params: () => ({
+  params: ({ z, repo }) => ({
     repo: repo(),
     base: z.string().min(1).max(500).describe("what to compare with"),
     head: z.string().min(1).max(500).optional()
@@ -259,7 +257,7 @@ const storage = command({
       bytes: count("of packs"),
       blobBytes: count("of packs in blobs"),
     }),
-  params: () => ({ repo: repo() }),
+  params: ({ repo }) => ({ repo: repo() }),
   positionals: ["repo"],
   examples: [{ line: "repo storage alice.test/app", says: "count its packs and bytes" }],
   run: (context, { repo }) => readStorage(context, repo),

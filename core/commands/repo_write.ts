@@ -1,5 +1,4 @@
-import * as z from "zod";
-import { command } from "../command.ts";
+import { command, type Zod } from "../command.ts";
 import { unsafe } from "../errors.ts";
 import { commitChanges, refuseBatch } from "../forge/commit.ts";
 import { compactRepository } from "../forge/compact.ts";
@@ -7,19 +6,18 @@ import { createRepository, refuseUnbuilt } from "../forge/create.ts";
 import { forkRepository } from "../forge/fork.ts";
 import { deleteRepository } from "../forge/remove.ts";
 import { archiveRepository, editRepository, renameRepository } from "../forge/settings.ts";
-import { repo, repoName } from "../params.ts";
 import { count, flag, many, object, optional, orNull, text } from "../form.ts";
 import { fields } from "../text.ts";
 import { commitId, source } from "./forms.ts";
 
-const description = () =>
+const description = (z: Zod) =>
   z.string().max(3500).refine(
     (text) =>
       text.match(unsafe()) === null && [...new Intl.Segmenter().segment(text)].length <= 350,
     "a description is one line of at most 350 characters, none of them hidden",
   );
 
-const links = () =>
+const links = (z: Zod) =>
   z.array(
     z.strictObject({
       url: z.string().max(2048).regex(/^https?:\/\/[^\s/]+\S*$/i, "a link is an http or https URL"),
@@ -27,7 +25,7 @@ const links = () =>
     }),
   ).max(20).optional();
 
-const topics = () =>
+const topics = (z: Zod) =>
   z.array(
     z.string().transform((topic) => topic.toLowerCase()).pipe(
       z.string().regex(/^[a-z0-9][a-z0-9-]{0,49}$/, "a topic is 1 to 50 of a-z 0-9 -"),
@@ -48,11 +46,11 @@ const create = command({
       runners: many(text()),
       warning: orNull(text()),
     }),
-  params: () => ({
+  params: ({ z, repoName }) => ({
     name: repoName("its name"),
-    description: description().optional().describe("one line on what it is"),
-    links: links().describe("its links, its website first"),
-    topics: topics().describe("words to find it by"),
+    description: description(z).optional().describe("one line on what it is"),
+    links: links(z).describe("its links, its website first"),
+    topics: topics(z).describe("words to find it by"),
     default_branch: z.string().min(1).max(200).optional()
       .describe("the branch its HEAD names (main if not given)"),
     runners: z.array(z.string().max(300)).max(20).optional()
@@ -91,11 +89,11 @@ const edit = command({
       topics: many(text()),
       defaultBranch: text(),
     }),
-  params: () => ({
+  params: ({ z, repo }) => ({
     repo: repo(),
-    description: description().optional().describe("one line on what it is; empty drops it"),
-    links: links().describe("its links, in place of those it had"),
-    topics: topics().describe("words to find it by, in place of those it had"),
+    description: description(z).optional().describe("one line on what it is; empty drops it"),
+    links: links(z).describe("its links, in place of those it had"),
+    topics: topics(z).describe("words to find it by, in place of those it had"),
     default_branch: z.string().min(1).max(200).optional().describe("the branch its HEAD names"),
   }),
   positionals: ["repo"],
@@ -112,7 +110,7 @@ const rename = command({
   summary: "Rename a repository; the old name leads to it",
   kind: "write",
   answer: () => object({ repo: text(), uri: text(), was: text("its name before") }),
-  params: () => ({ repo: repo(), name: repoName("its new name") }),
+  params: ({ repo, repoName }) => ({ repo: repo(), name: repoName("its new name") }),
   positionals: ["repo", "name"],
   examples: [{ line: "repo rename alice.test/app tool", says: "call it tool from now on" }],
   run: (context, { repo, name }) => renameRepository(context, repo, name),
@@ -124,7 +122,7 @@ const archive = command({
   summary: "Make a repository read only",
   kind: "write",
   answer: () => object({ archivedAt: orNull(text()) }),
-  params: () => ({ repo: repo() }),
+  params: ({ repo }) => ({ repo: repo() }),
   positionals: ["repo"],
   undo: "make it writable again",
   examples: [
@@ -143,7 +141,7 @@ const remove = command({
   kind: "write",
   answer: () => object({ deleted: text("its URI"), records: count("that went with it") }),
   destructive: true,
-  params: () => ({
+  params: ({ z, repo }) => ({
     repo: repo(),
     confirm: z.string().max(100).describe("its name again, without the handle"),
   }),
@@ -160,7 +158,7 @@ const fork = command({
   kind: "write",
   answer: () =>
     object({ repo: text(), uri: text(), forkOf: source, branches: count(), tags: count() }),
-  params: () => ({
+  params: ({ repo, repoName }) => ({
     repo: repo(),
     name: repoName("the copy's name (the same if not given)").optional(),
   }),
@@ -183,7 +181,7 @@ const commit = command({
       commit: commitId,
       moved: optional(flag("true when the branch had moved meanwhile")),
     }),
-  params: () => ({
+  params: ({ z, repo }) => ({
     repo: repo(),
     branch: z.string().min(1).max(200).optional()
       .describe("the branch (the default branch if not given)"),
@@ -229,7 +227,7 @@ const compact = command({
       claims: count("entries of the log that went"),
       refs: count("names of deleted refs that went"),
     }),
-  params: () => ({ repo: repo() }),
+  params: ({ repo }) => ({ repo: repo() }),
   positionals: ["repo"],
   examples: [{ line: "repo compact alice.test/app", says: "make it one pack" }],
   run: (context, { repo }) => compactRepository(context, repo),

@@ -1,6 +1,5 @@
 import { command } from "../command.ts";
 import { listStars, starRepository } from "../forge/social.ts";
-import { actor, repo } from "../params.ts";
 import { flag, many, object, orNull, text } from "../form.ts";
 import { columns } from "../text.ts";
 
@@ -9,7 +8,7 @@ const star = command({
   summary: "Star a repository",
   kind: "write",
   answer: () => object({ starred: flag(), uri: orNull(text("the star's")) }),
-  params: () => ({ repo: repo() }),
+  params: ({ repo }) => ({ repo: repo() }),
   positionals: ["repo"],
   undo: "take the star back",
   examples: [{ line: "repo star alice.test/app", says: "star it" }],
@@ -26,7 +25,7 @@ const stars = command({
     object({
       stars: many(object({ repo: orNull(text()), uri: text("the star's"), createdAt: text() })),
     }),
-  params: () => ({
+  params: ({ actor }) => ({
     handle: actor("whose, as a handle or a DID (yours if not given)").optional(),
   }),
   positionals: ["handle"],

@@ -1,7 +1,5 @@
-import * as z from "zod";
 import { command } from "../command.ts";
 import { readStatus } from "../forge/status.ts";
-import { repo } from "../params.ts";
 import { anything, count, flag, object, optional, orNull, text } from "../form.ts";
 import { fields } from "../text.ts";
 import { commitId } from "./forms.ts";
@@ -27,7 +25,7 @@ const status = command({
         stale: flag(),
       })),
     }),
-  params: () => ({
+  params: ({ z, repo }) => ({
     server: z.string().min(1).max(2000).meta({ names: "server" }).optional()
       .describe("the server's URL (the appview if not given)"),
     repo: repo().optional().describe("whose copy here to show"),

@@ -1,20 +1,18 @@
-import * as z from "zod";
-import { command } from "../command.ts";
+import { command, type Zod } from "../command.ts";
 import { createTag, deleteTag } from "../forge/refs.ts";
-import { repo, rev } from "../params.ts";
 import { object, text } from "../form.ts";
 import { commitId, sha } from "./forms.ts";
 
-const tagName = () => z.string().min(1).max(200).describe("the tag");
+const tagName = (z: Zod) => z.string().min(1).max(200).describe("the tag");
 
 const create = command({
   name: "tag create",
   summary: "Create a tag; one that exists is never moved",
   kind: "write",
   answer: () => object({ tag: text(), sha, commit: commitId }),
-  params: () => ({
+  params: ({ z, repo, rev }) => ({
     repo: repo(),
-    name: tagName(),
+    name: tagName(z),
     rev: rev(),
     message: z.string().min(1).max(100_000).optional()
       .describe("makes an annotated tag with this message"),
@@ -34,7 +32,7 @@ const remove = command({
   kind: "write",
   answer: () => object({ tag: text(), sha }),
   destructive: true,
-  params: () => ({ repo: repo(), name: tagName() }),
+  params: ({ z, repo }) => ({ repo: repo(), name: tagName(z) }),
   positionals: ["repo", "name"],
   examples: [{ line: "tag delete alice.test/app v1.0", says: "delete it" }],
   run: (context, { repo, name }) => deleteTag(context, repo, name),

@@ -1,5 +1,4 @@
 import process from "node:process";
-import * as z from "zod";
 import { command } from "../command.ts";
 import { fields } from "../text.ts";
 import { RELEASE_KEY } from "../upgrade/key.ts";
@@ -12,7 +11,7 @@ const upgrade = command({
   details:
     "The release's signature and the program's checksum are verified first. The old program stays beside the new one until that has started, and comes back when it does not.",
   kind: "machine",
-  params: () => ({
+  params: ({ z }) => ({
     from: z.string().min(1).max(4096).optional()
       .describe("the release's folder or URL (the newest release if not given)"),
   }),

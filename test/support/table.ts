@@ -182,7 +182,9 @@ const commands: readonly AnyCommand[] = [
 /** A small table of commands, each of which answers what it was given, for tests of the command line. */
 export const smallTable: Table = {
   facts: JSON.parse(
-    JSON.stringify(commands.map((command) => factOf({ module: "test", command }))),
+    JSON.stringify(
+      await Promise.all(commands.map((command) => factOf({ module: "test", command }))),
+    ),
   ),
   load: (name) => {
     const found = commands.find((command) => command.name === name);
