@@ -163,6 +163,8 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     "core/git",
     "core/lock.ts",
     "core/mirror",
+    // The nearest of some names.
+    "core/text.ts",
     "core/version.ts",
   ],
   "core/mirror": ["core/atproto", "core/errors.ts", "core/files.ts", "core/git", "core/lock.ts"],

@@ -11,6 +11,7 @@ import { isGitlink, isTree } from "../git/tree.ts";
 import { findEntry, readObject } from "../git/walk.ts";
 import { type Indexes, indexesOf } from "../mirror/indexes.ts";
 import { readCursor, writeCursor } from "./browse.ts";
+import { noSuchPath } from "./no_path.ts";
 import {
   commitAt,
   messageOf,
@@ -55,7 +56,7 @@ export async function readBlame(
   const { objects, repository } = reading;
   const { pinned, start: given } = readCursor(cursor);
   const { commit } = commitAt(reading, pinned ?? rev);
-  const file = fileAt(objects, commit, pathBytes(path));
+  const file = fileAt(reading, commit, pathBytes(path));
   const lines = countLines(readObject(objects, file.oid, "blob"));
   const asked = { tip: commit, file, ...rangeOf(quotePath(file.path), lines, start, end) };
   const indexes = indexesOf(repository.mirror.path, objects);
@@ -72,12 +73,11 @@ export async function readBlame(
   };
 }
 
-function fileAt(objects: ObjectReader, commit: Oid, path: Uint8Array) {
+function fileAt(reading: Reading, commit: Oid, path: Uint8Array) {
+  const { objects } = reading;
   const found = findEntry(objects, treeOf(objects, commit), path);
+  if (found === undefined) throw noSuchPath(reading, commit, path);
   const shown = quote(quotePath(path));
-  if (found === undefined) {
-    throw new NotFoundError(`there is no ${shown} in ${commit}`, { code: "not_found.path" });
-  }
   if (isTree(found.mode) || isGitlink(found.mode)) {
     throw new NotFoundError(
       `${shown} is a ${isTree(found.mode) ? "directory" : "submodule"}, not a file`,

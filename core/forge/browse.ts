@@ -1,9 +1,10 @@
 import { NotFoundError, quote, UsageError } from "../errors.ts";
-import type { ObjectReader, Oid } from "../git/object.ts";
+import type { Oid } from "../git/object.ts";
 import { quotePath } from "../git/path.ts";
 import { isGitlink, isTree, MODE } from "../git/tree.ts";
 import { countLines, lineAt, splitLines } from "../git/text.ts";
 import { findEntry, type Found, listTree, readObject } from "../git/walk.ts";
+import { noSuchPath } from "./no_path.ts";
 import { commitAt, pathBytes, readableText, type Reading, treeOf } from "./reading.ts";
 
 type EntryType = "file" | "executable" | "symlink" | "directory" | "submodule";
@@ -39,7 +40,7 @@ export function listDirectory(
   const { pinned, start } = readCursor(cursor);
   const { rev, commit } = commitAt(reading, pinned ?? given);
   const bytes = pathBytes(path);
-  const found = entryAt(objects, commit, bytes);
+  const found = entryAt(reading, commit, bytes);
   const all = isTree(found.mode)
     ? listTree(objects, found.oid)
     : [{ ...found, name: bytes.subarray(bytes.lastIndexOf(0x2f) + 1) }];
@@ -76,7 +77,7 @@ export function readFile(
   const { commit } = commitAt(reading, rev);
   const bytes = pathBytes(path);
   const shown = quotePath(bytes);
-  const { mode, oid } = entryAt(reading.objects, commit, bytes);
+  const { mode, oid } = entryAt(reading, commit, bytes);
   if (isTree(mode) || isGitlink(mode)) {
     throw new NotFoundError(`${shown} is a ${TYPES[mode]}, not a file`, {
       hint: {
@@ -111,13 +112,10 @@ function linesOf(path: string, content: Uint8Array, start = 1, end = Infinity) {
   return { start, end: last, lines, text: readableText(content.subarray(from, to)) ?? "" };
 }
 
-function entryAt(objects: ObjectReader, commit: Oid, bytes: Uint8Array): Found {
+function entryAt(reading: Reading, commit: Oid, bytes: Uint8Array): Found {
+  const { objects } = reading;
   const found = findEntry(objects, treeOf(objects, commit), bytes);
-  if (found === undefined) {
-    throw new NotFoundError(`there is no ${quote(quotePath(bytes))} in ${commit}`, {
-      code: "not_found.path",
-    });
-  }
+  if (found === undefined) throw noSuchPath(reading, commit, bytes);
   return found;
 }
 

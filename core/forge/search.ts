@@ -1,5 +1,5 @@
 import type { ReadContext } from "../context.ts";
-import { NotFoundError, quote, UsageError } from "../errors.ts";
+import { quote, UsageError } from "../errors.ts";
 import { lenientText } from "../git/bytes.ts";
 import type { Oid } from "../git/object.ts";
 import { quotePath } from "../git/path.ts";
@@ -8,6 +8,7 @@ import { type FoundLines, scopeOf, searchFiles } from "../git/search_tree.ts";
 import { lineAt, type Lines, splitLines } from "../git/text.ts";
 import { indexesOf } from "../mirror/indexes.ts";
 import { growIndex } from "./indexing.ts";
+import { noSuchPath } from "./no_path.ts";
 import { commitAt, pathBytes, type Reading, treeOf } from "./reading.ts";
 
 /** The bytes of files that the index lacks one answer reads. */
@@ -72,11 +73,7 @@ export async function searchText(
   const tree = treeOf(objects, commit);
   const bytes = pathBytes(path);
   const isInScope = scopeOf(objects, tree, bytes);
-  if (isInScope === undefined) {
-    throw new NotFoundError(`there is no ${quote(quotePath(bytes))} in ${commit}`, {
-      code: "not_found.path",
-    });
-  }
+  if (isInScope === undefined) throw noSuchPath(reading, commit, bytes);
   const indexes = indexesOf(repository.mirror.path, objects);
   const files = searchFiles(objects, indexes.files(tree), {
     find: lineFinder(text),

@@ -168,6 +168,27 @@ describe("repositories", () => {
     }
   });
 
+  it("lead from a path that is not there to what is", async () => {
+    const advice = async (name: string, args: object) =>
+      (await twins.refuse(name, mine("app", args))).tool.split("\n")[1]
+        ?.replace(/"[^"]+\/app"/, "REPO").replace(/"[0-9a-f]{40}"/, "COMMIT");
+    assertEquals(await advice("repo read", { path: "readme.md" }), "did you mean README.md?");
+    assertEquals(await advice("repo blame", { path: "src/b.tsx" }), "did you mean src/b.ts?");
+    assertEquals(await advice("repo tree", { path: "scr/deep" }), "did you mean src?");
+    assertEquals(
+      await advice("repo search", { path: "src/other.md", text: "a" }),
+      'call repo_tree with repo: REPO, path: "src"',
+    );
+    assertEquals(
+      await advice("repo read", { path: "other", rev: "HEAD~1" }),
+      "call repo_tree with repo: REPO, rev: COMMIT",
+    );
+    assertEquals(
+      await advice("repo read", { path: "README.md/x" }),
+      "README.md is no directory",
+    );
+  });
+
   it("show what a rev changed", async () => {
     const { diff, mergeBase } = await twins.both(
       "repo diff",
