@@ -234,7 +234,8 @@ const diff = command({
     { line: "repo diff alice.test/app main topic", says: "show what topic changed" },
     { line: "repo diff alice.test/app v1.0 --paths src", says: "show what changed in src" },
   ],
-  run: async (context, { repo, ...asked }) => readDiff(await openReading(context, repo), asked),
+  run: async (context, { repo, ...asked }) =>
+    readDiff(context, await openReading(context, repo), asked),
   whole: { paths: ["."] },
   render: (result, style) =>
     "diff" in result

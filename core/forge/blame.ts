@@ -9,7 +9,9 @@ import { quotePath } from "../git/path.ts";
 import { countLines } from "../git/text.ts";
 import { isGitlink, isTree } from "../git/tree.ts";
 import { findEntry, readObject } from "../git/walk.ts";
+import type { MirrorAnswers } from "../mirror/answers.ts";
 import { type Indexes, indexesOf } from "../mirror/indexes.ts";
+import { version } from "../version.ts";
 import { readCursor, writeCursor } from "./browse.ts";
 import { noSuchPath } from "./no_path.ts";
 import {
@@ -27,7 +29,8 @@ import {
 const ALLOWANCE = 20_000;
 /** How many commits are looked at before other work has its turn. */
 const A_TURN = 64;
-const RUN_BYTES = 200;
+/** A search that looked at so many commits is worth a file. */
+const COSTLY_COMMITS = 8;
 
 /** Lines of a file that follow each other and that one commit changed last; counted from 1. */
 export interface BlamedRun {
@@ -42,7 +45,7 @@ export interface BlamedRun {
 
 /** Who last changed the lines of a file, as `git blame` finds it; with `start` or `end` only those lines, from 1. */
 export async function readBlame(
-  context: Pick<ReadContext, "later" | "note" | "signal">,
+  context: Pick<ReadContext, "later" | "note" | "now" | "signal">,
   reading: Reading,
   { rev, path, start, end, limit, cursor }: {
     rev?: string | undefined;
@@ -58,9 +61,12 @@ export async function readBlame(
   const { commit } = commitAt(reading, pinned ?? rev);
   const file = fileAt(reading, commit, pathBytes(path));
   const lines = countLines(readObject(objects, file.oid, "blob"));
-  const asked = { tip: commit, file, ...rangeOf(quotePath(file.path), lines, start, end) };
-  const indexes = indexesOf(repository.mirror.path, objects);
-  const found = await findRuns(context, indexes, asked);
+  const asked = { tip: commit, file, lines, ...rangeOf(quotePath(file.path), lines, start, end) };
+  const { path: mirror } = repository.mirror;
+  // Most commands that share this module's bundle have no use for it.
+  const { answersOf } = await import("../mirror/answers.ts");
+  const answers = answersOf(mirror, objects, version);
+  const found = await findRuns(context, indexesOf(mirror, objects), answers, asked);
   const left = found.filter((run) => run.start >= given);
   const runs = runsOf(objects, left.slice(0, limit));
   const next = left[limit];
@@ -97,32 +103,48 @@ function rangeOf(path: string, lines: number, start: number | undefined, end: nu
 }
 
 async function findRuns(
-  { signal, note }: Pick<ReadContext, "later" | "note" | "signal">,
-  { graph, blames }: Indexes,
-  asked: BlameStart,
+  { signal, note, now }: Pick<ReadContext, "note" | "now" | "signal">,
+  { graph }: Indexes,
+  { blames }: MirrorAnswers,
+  asked: BlameStart & { readonly lines: number },
 ): Promise<readonly BlameRun[]> {
-  const { tip, file: { path }, start, end } = asked;
+  const { tip, file: { path }, start, end, lines } = asked;
   // The answer is the same for all commits since the file changed.
-  const key = `${unchangedSince(graph, tip, path)} ${start} ${end} ${path.toHex()}`;
-  const known = blames.get(key);
+  const whole = `${unchangedSince(graph, tip, path)} ${path.toHex()}`;
+  const all = blames.get(whole, now());
+  if (all !== undefined) return cutRuns(all, start, end);
+  const isWhole = start === 0 && end === lines;
+  const key = isWhole ? whole : `${whole} ${start} ${end}`;
+  const known = isWhole ? undefined : blames.get(key, now());
   if (known !== undefined) return known;
   const allowance: Allowance = { left: ALLOWANCE };
   const steps = blame(graph, { ...asked, allowance });
   let step = steps.next();
-  for (let looked = 1; !step.done; looked++) {
+  let looked = 1;
+  for (; !step.done; looked++) {
     if (looked % A_TURN === 0) {
       await setImmediate();
       signal.throwIfAborted();
     }
     step = steps.next();
   }
-  if (allowance.left > 0) blames.set(key, step.value, step.value.length * RUN_BYTES);
-  else {
+  if (allowance.left > 0) {
+    await blames.set(key, step.value, { now: now(), isCostly: looked > COSTLY_COMMITS });
+  } else {
     note(
       "this repository's history is not indexed yet: lines older than its newest commits are given to where the search stopped; ask again later",
     );
   }
   return step.value;
+}
+
+/** The runs of all lines, cut to some: what comes from where does not depend on what was asked. */
+function cutRuns(all: readonly BlameRun[], start: number, end: number): readonly BlameRun[] {
+  return all.flatMap((run) => {
+    const first = Math.max(run.start, start);
+    const count = Math.min(run.start + run.count, end) - first;
+    return count > 0 ? [{ ...run, start: first, count }] : [];
+  });
 }
 
 function runsOf(objects: ObjectReader, runs: readonly BlameRun[]): BlamedRun[] {

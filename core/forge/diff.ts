@@ -1,15 +1,24 @@
+import type { ReadContext } from "../context.ts";
 import { mergeBases } from "../git/ancestry.ts";
 import { concat } from "../git/bytes.ts";
-import { diffTrees, patchFile } from "../git/diff.ts";
+import { diffTrees, type FilePatch, patchFile } from "../git/diff.ts";
+import type { ObjectReader, Oid } from "../git/object.ts";
 import { quotePath } from "../git/path.ts";
+import type { MirrorAnswers } from "../mirror/answers.ts";
 import { indexesOf } from "../mirror/indexes.ts";
+import { version } from "../version.ts";
 import { commitAt, pathBytes, type Reading, treeOf } from "./reading.ts";
 
 /** A longer diff is given whole only when it is asked for by paths. */
 const WHOLE_BYTES = 60_000;
 
+/** A comparison that read so many bytes, or a search for a merge base over so many commits, is worth a file. */
+const COSTLY_BYTES = 1 << 18;
+const COSTLY_COMMITS = 200;
+
 /** What `head` changed since it parted from `base`: `git diff base...head`; a long one as its list of files. */
-export function readDiff(
+export async function readDiff(
+  { now }: Pick<ReadContext, "now">,
   reading: Reading,
   { base: baseRev, head: headRev, paths }: {
     base: string;
@@ -18,26 +27,26 @@ export function readDiff(
   },
 ) {
   const { objects } = reading;
-  const indexes = indexesOf(reading.repository.mirror.path, objects);
   const base = commitAt(reading, baseRev);
   const head = commitAt(reading, headRev);
-  const [mergeBase] = mergeBases(indexes.commits(), base.commit, head.commit);
+  // Most commands that share this module's bundle have no use for it.
+  const { answersOf } = await import("../mirror/answers.ts");
+  const answers = answersOf(reading.repository.mirror.path, objects, version);
+  const mergeBase = await findBase(reading, answers, base.commit, head.commit, now());
   const commits = { base: base.commit, head: head.commit, ...(mergeBase && { mergeBase }) };
   const specs = (paths ?? []).map(pathBytes).filter((path) => path.length > 0);
-  const changes = diffTrees(
-    objects,
-    treeOf(objects, mergeBase ?? base.commit),
-    treeOf(objects, head.commit),
+  const patches = await findPatches(objects, answers, {
+    from: treeOf(objects, mergeBase ?? base.commit),
+    to: treeOf(objects, head.commit),
     specs,
-  );
-  if (changes.length === 0) {
+  }, now());
+  if (patches.length === 0) {
     return {
       base: base.commit,
       head: head.commit,
       said: `No differences: ${head.rev} changes nothing since ${base.rev}`,
     };
   }
-  const patches = changes.map((change) => patchFile(objects, change));
   const bytes = patches.reduce((sum, patch) => sum + patch.bytes.length, 0);
   if (bytes > WHOLE_BYTES && paths === undefined) {
     return {
@@ -54,4 +63,47 @@ export function readDiff(
     };
   }
   return { ...commits, diff: concat(patches.map((patch) => patch.bytes)) };
+}
+
+async function findBase(
+  { objects, repository }: Reading,
+  { bases }: MirrorAnswers,
+  one: Oid,
+  other: Oid,
+  now: Date,
+): Promise<Oid | undefined> {
+  const key = `${one} ${other}`;
+  const known = bases.get(key, now);
+  if (known !== undefined) return known.base;
+  const commits = indexesOf(repository.mirror.path, objects).commits();
+  let looked = 0;
+  const counted = { commit: (oid: Oid) => (looked++, commits.commit(oid)) };
+  const [base] = mergeBases(counted, one, other);
+  await bases.set(key, { base }, { now, isCostly: looked >= COSTLY_COMMITS });
+  return base;
+}
+
+async function findPatches(
+  objects: ObjectReader,
+  { patches }: MirrorAnswers,
+  { from, to, specs }: { from: Oid; to: Oid; specs: readonly Uint8Array[] },
+  now: Date,
+): Promise<readonly FilePatch[]> {
+  const key = [from, to, ...specs.map((path) => path.toHex())].join(" ");
+  const known = patches.get(key, now);
+  if (known !== undefined) return known;
+  let bytes = 0;
+  const counted: ObjectReader = {
+    has: (oid) => objects.has(oid),
+    read(oid) {
+      const object = objects.read(oid);
+      bytes += object?.bytes.length ?? 0;
+      return object;
+    },
+    info: (oid) => objects.info(oid),
+    find: (prefix, limit) => objects.find(prefix, limit),
+  };
+  const found = diffTrees(counted, from, to, specs).map((change) => patchFile(counted, change));
+  await patches.set(key, found, { now, isCostly: bytes >= COSTLY_BYTES });
+  return found;
 }

@@ -92,10 +92,28 @@ export class ColumnFile {
 /** Puts an index file in place; a reader has the old one or the new one. */
 export async function writeColumns(
   path: string,
-  { version, columns: most }: Format,
+  format: Format,
   count: number,
   columns: readonly Column[],
 ): Promise<void> {
+  const packed = await packColumns(format, count, columns);
+  await placeFile(path, async (temporary) => {
+    const file = await open(temporary, "w");
+    try {
+      await file.writeFile(packed);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  });
+}
+
+/** The bytes of an index file. */
+export async function packColumns(
+  { version, columns: most }: Format,
+  count: number,
+  columns: readonly Column[],
+): Promise<Uint8Array> {
   if (columns.length !== most) throw new RangeError(`${columns.length} columns, not ${most}`);
   // Reading needs nothing of it, so only what writes pays for loading it.
   const { Packr } = await import("msgpackr");
@@ -106,16 +124,18 @@ export async function writeColumns(
   head.set([MARK, version, count, size, ...sizes]);
   const packed = new Packr({ moreTypes: true }).pack([head, ...columns]);
   if (packed.length !== size) throw new RangeError("an index file is not laid out as it is read");
+  return packed;
+}
+
+/** Has a file written under another name and gives it its own at once. */
+export async function placeFile(
+  path: string,
+  write: (temporary: string) => Promise<void>,
+): Promise<void> {
   const folder = await mkdtemp(join(dirname(path), "index-"));
   try {
     const temporary = join(folder, "columns");
-    const file = await open(temporary, "w");
-    try {
-      await file.writeFile(packed);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await write(temporary);
     await rename(temporary, path);
   } finally {
     await rm(folder, { recursive: true, force: true });

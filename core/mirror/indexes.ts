@@ -1,6 +1,5 @@
 import { setImmediate } from "node:timers/promises";
 import { CorruptError } from "../errors.ts";
-import type { BlameRun } from "../git/blame.ts";
 import { CommitGraph } from "../git/graph.ts";
 import type { GraphColumns } from "../git/graph_columns.ts";
 import { compactGraph } from "../git/graph_compact.ts";
@@ -10,7 +9,6 @@ import type { ObjectReader, Oid } from "../git/object.ts";
 import { listFiles, readText, type SearchedFile } from "../git/search_tree.ts";
 import { NO_TRIGRAMS, TrigramIndex } from "../git/trigram.ts";
 import { extendTrigrams, type IndexedBlob } from "../git/trigram_build.ts";
-import { Answers } from "./answers.ts";
 import { type OpenGraph, openGraph, saveGraph } from "./graph_file.ts";
 import type { RefTarget } from "./manifest.ts";
 import { type OpenTrigrams, openTrigrams, saveTrigrams } from "./trigram_file.ts";
@@ -28,7 +26,6 @@ const TEXT_A_TIME = 4 << 20;
 /** Fewer files than this, with less text, are read at each search instead. */
 const FILES_WORTH_WRITING = 64;
 const TEXT_WORTH_WRITING = 1 << 18;
-const ANSWER_BYTES = 8 << 20;
 const LISTS = 2;
 
 /** What the indexes follow of a mirror: which refs it has now, by full name, and under which CID. */
@@ -42,8 +39,6 @@ export interface Indexed {
  * needed for a right answer. They grow a step at a time, so that a large repository's first answers need not wait.
  */
 export class Indexes {
-  /** Who changed the lines of a file, by commit and path. */
-  readonly blames: Answers<readonly BlameRun[]> = new Answers(ANSWER_BYTES);
   readonly #path: string;
   readonly #objects: ObjectReader;
   readonly #files = new Map<Oid, readonly SearchedFile[]>();

@@ -20,6 +20,7 @@ describe("finding in a repository", () => {
   const context = {
     signal: new AbortController().signal,
     note: (text: string) => void notes.push(text),
+    now: () => new Date(),
     later: never,
   };
   const notes: string[] = [];
