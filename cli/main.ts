@@ -47,8 +47,7 @@ export async function main(
     const work = found.to === "help" || asksHelp(found.rest)
       ? explain(found, terminal, table)
       : run(found, terminal, open, table, report);
-    await unlessAborted(work, terminal.signal);
-    return 0;
+    return await unlessAborted(work, terminal.signal);
   } catch (error) {
     return await reportError(error, terminal, report);
   }
@@ -61,16 +60,22 @@ function asksHelp(words: readonly string[]): boolean {
   return (end < 0 ? words : words.slice(0, end)).some((word) => word === "-h" || word === "--help");
 }
 
-async function explain(found: Route, terminal: Terminal, { facts }: Table): Promise<void> {
+async function explain(found: Route, terminal: Terminal, { facts }: Table): Promise<number> {
   const words = found.to === "help" ? found.words : found.fact.name.split(" ");
   const rest = found.rest.filter((word) => word !== "-h" && word !== "--help");
   if (found.to === "help") {
     const line = readLine(rest, globalFlags);
     terminal.useColor(readColorWish(line, terminal.env));
-    if (line.given.has("version")) return await terminal.out(`knotless ${version}\n`);
+    if (line.given.has("version")) return await sayVersion(terminal);
   }
   const isShort = found.rest.includes("-h") && !found.rest.includes("--help");
   await terminal.out(helpFor(words, facts, { style: terminal.style, isShort }));
+  return 0;
+}
+
+async function sayVersion(terminal: Terminal): Promise<number> {
+  await terminal.out(`knotless ${version}\n`);
+  return 0;
 }
 
 async function run(
@@ -79,10 +84,10 @@ async function run(
   open: (globals: Globals, surface: Surface) => Open,
   { facts, load }: Table,
   report: Writable<ReportOptions>,
-): Promise<void> {
+): Promise<number> {
   report.command = fact.name;
   const line = readLine(rest, [...globalFlags, ...flagsOf(fact)]);
-  if (line.given.has("version")) return await terminal.out(`knotless ${version}\n`);
+  if (line.given.has("version")) return await sayVersion(terminal);
   terminal.useColor(readColorWish(line, terminal.env));
   const globals = readGlobals(line, terminal.env);
   report.account = globals.as;
@@ -105,6 +110,7 @@ async function run(
   );
   await printResult({ fact, command, args, result }, terminal, { isJson, globals, facts });
   await watch?.end();
+  return command.exit?.(result) ?? 0;
 }
 
 /** A program that reads a list gets all of it, unless it said how much. */

@@ -38,6 +38,8 @@ interface Faces<R> {
   content?(result: R): string | Uint8Array | undefined;
   /** What a pipe gets where a tool gets JSON: the bytes of a binary file. */
   raw?(result: R): Uint8Array | undefined;
+  /** The command line's exit status where the result, though an answer, is no success; 0 without it. */
+  exit?(result: R): number;
   /** Arguments that have all of a long answer: the command line adds them to text, which costs nobody tokens. */
   readonly whole?: Readonly<Record<string, unknown>>;
   /** What a tool says in place of a content over the size that fits an answer; `args` are those of the call. */

@@ -5,6 +5,9 @@ import type { Machine, MachineContext } from "../context.ts";
 import { AuthError, NotFoundError, UsageError } from "../errors.ts";
 import { columns } from "../text.ts";
 
+/** What a command that lacks a login exits with. */
+const LOGIN_ENDED = 4;
+
 /** A login as the commands answer it. */
 interface Login {
   readonly did: string;
@@ -96,7 +99,7 @@ const status = command({
   name: "login status",
   summary: "Show the accounts signed in on this machine",
   details:
-    "Asks each PDS whether it still takes the login: ok, ended, or unchecked when it could not be asked.",
+    "Asks each PDS whether it still takes the login: ok, ended, or unchecked when it could not be asked. Ends with 4 when one has ended.",
   kind: "machine",
   params: () => ({}),
   examples: [{ line: "login status", says: "show them, and which one commands act as" }],
@@ -120,6 +123,7 @@ const status = command({
     }));
     return { accounts };
   },
+  exit: ({ accounts }) => accounts.some(({ state }) => state === "ended") ? LOGIN_ENDED : 0,
   render: ({ accounts }, style) =>
     columns(
       accounts.map((account) => ({ ...account, applies: account.applies ? "yes" : "" })),

@@ -8,8 +8,10 @@ import { openSessions, type Sessions } from "../../core/atproto/session.ts";
 import { isDid } from "../../core/atproto/syntax.ts";
 import { openWriter } from "../../core/atproto/writer.ts";
 import { AuthError, NotFoundError, RemoteError, UsageError } from "../../core/errors.ts";
+import { openContexts } from "../../core/open.ts";
 import type { Account } from "../../scripts/sandbox/state.ts";
 import { closedUrl } from "../atproto/edge.ts";
+import { runCli } from "../support/cli.ts";
 import { type Network, openNetwork } from "../support/network.ts";
 import { answerAuthorization, followAuthorization } from "../support/oauth.ts";
 import { openTestMachine, type Person, type TestMachine } from "./machine.ts";
@@ -283,6 +285,42 @@ describe("several logins", () => {
     const session = JSON.parse(await readFile(path, "utf8"));
     await writeFile(path, JSON.stringify({ ...session, pds: await closedUrl() }));
     assertEquals((await status()).map(({ state }) => state), ["unchecked", "ok"]);
+  });
+
+  it("end status with 4 when one of them has ended, which a script can rely on, and with 0 else", async () => {
+    const env = { ...machine.env };
+    const run = (...flags: string[]) =>
+      runCli(["login", "status", ...flags], {
+        env,
+        open: (globals, surface) => openContexts(globals, env, surface),
+      });
+    const before = await run("--json");
+    assertEquals([before.status, before.err], [0, ""]);
+    const [{ path = "" } = {}] = await status();
+    const session = JSON.parse(await readFile(path, "utf8"));
+    await machine.run("logout", { handle: alice.handle });
+    const [head, , signature] = session.accessJwt.split(".");
+    const claims = Buffer.from(JSON.stringify({ exp: 1e9 })).toString("base64url");
+    const ended = JSON.stringify({ ...session, accessJwt: [head, claims, signature].join(".") });
+    await writeFile(path, ended);
+    const after = await run("--json");
+    const expected: Status = JSON.parse(before.out);
+    const accounts = expected.accounts.map((account) =>
+      account.handle === alice.handle ? { ...account, state: "ended" } : account
+    );
+    assertEquals([after.status, JSON.parse(after.out)], [4, { accounts }]);
+    const text = await run();
+    assertEquals(text.status, 4);
+    assertEquals(text.out.split("\n").map((line) => line.split("\t")[4]), [
+      "ended",
+      "ok",
+      undefined,
+    ]);
+    // Nobody was asked, so nobody said that it had ended.
+    await writeFile(path, ended);
+    assertEquals((await run("--offline")).status, 0);
+    await machine.run("logout", { all: true });
+    assertEquals((await run()).status, 0);
   });
 
   it("are switched between, by handle or DID", async () => {
