@@ -67,13 +67,21 @@ const SETS: Readonly<Record<string, readonly string[]>> = {
 
 const ALL = new Set(["all", "default"]);
 
-/** Throws a UsageError for a name that is none of a set or a tool, with those there are. */
-export function checkSelection(selection: Selection, facts: readonly Fact[]): void {
+/**
+ * Throws a UsageError for a name that is none of a set or a tool, with those there are; `variables` are those that stand
+ * in the place of a flag.
+ */
+export function checkSelection(
+  selection: Selection,
+  facts: readonly Fact[],
+  variables: ReadonlyMap<string, string> = new Map(),
+): void {
   const { toolsets = [], tools = [], excludeTools = [] } = selection;
-  checkNames("toolsets", "toolset", toolsets, nameToolsets(facts));
+  const where = (flag: string) => variables.get(flag) ?? flag;
+  checkNames(where("--toolsets"), "toolset", toolsets, nameToolsets(facts));
   const known = facts.filter(isTool).map(({ tool }) => tool);
-  checkNames("tools", "tool", tools, known);
-  checkNames("exclude-tools", "tool", excludeTools, known);
+  checkNames(where("--tools"), "tool", tools, known);
+  checkNames(where("--exclude-tools"), "tool", excludeTools, known);
 }
 
 /** Why a tool is not wanted, as the flag that says so; undefined when it is. */
@@ -109,7 +117,7 @@ function isIn(set: string, tool: string, group: string): boolean {
 }
 
 function checkNames(
-  flag: string,
+  where: string,
   noun: string,
   names: readonly string[],
   known: readonly string[],
@@ -118,7 +126,7 @@ function checkNames(
     if (known.includes(name)) continue;
     const near = nearest(name, known);
     throw new UsageError(
-      `--${flag}: no such ${noun}: ${quote(name)}${near ? ` (did you mean ${near}?)` : ""}`,
+      `${where}: no such ${noun}: ${quote(name)}${near ? ` (did you mean ${near}?)` : ""}`,
       { hint: `there are ${known.join(", ")}` },
     );
   }

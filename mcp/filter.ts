@@ -1,4 +1,5 @@
 import type { Fact } from "../core/facts.ts";
+import { UsageError } from "../core/errors.ts";
 import { parseRepoName, type RepoName } from "../core/forge/names.ts";
 import { checkSelection, findHiding, type Selection } from "../core/toolsets.ts";
 import type { ToolFact } from "../core/tools.ts";
@@ -16,15 +17,28 @@ export interface Filter extends Selection {
 /** A filter as flags and variables have it. */
 export interface FilterWish extends Omit<Filter, "repos"> {
   readonly repos?: readonly string[];
+  /** The variables that lists are from, by the flags in whose place they stand. */
+  readonly variables?: ReadonlyMap<string, string>;
 }
 
 /** Makes a filter of what was asked for; throws a UsageError for a name there is not, with those there are. */
 export async function readFilter(
-  { repos, ...wish }: FilterWish,
+  { repos, variables, ...wish }: FilterWish,
   facts: () => Promise<readonly Fact[]>,
 ): Promise<Filter> {
-  if (wish.toolsets ?? wish.tools ?? wish.excludeTools) checkSelection(wish, await facts());
-  return { ...wish, ...(repos && { repos: repos.map(parseRepoName) }) };
+  if (wish.toolsets ?? wish.tools ?? wish.excludeTools) {
+    checkSelection(wish, await facts(), variables);
+  }
+  return { ...wish, ...(repos && { repos: repos.map((text) => readRepo(text, variables)) }) };
+}
+
+function readRepo(text: string, variables: FilterWish["variables"]): RepoName {
+  try {
+    return parseRepoName(text);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`${variables?.get("--repo") ?? "--repo"}: ${error.message}`);
+  }
 }
 
 /** Says why a tool that exists is not offered; undefined when it is. */

@@ -62,6 +62,14 @@ export function readFlags(argv: readonly string[], env: Env = {}): Asked {
       });
     }
   }
+  const own = new Map<string, string>();
+  for (const flag of Object.keys(LISTS)) {
+    const name = variable(flag);
+    const text = env[name];
+    if (!text || lists.has(flag)) continue;
+    lists.set(flag, readList(name, text));
+    own.set(flag, name);
+  }
   const isOn = (flag: string) => switches.has(flag) || isSet(env[variable(flag)]);
   const wish = {
     readOnly: isOn("--read-only"),
@@ -69,12 +77,11 @@ export function readFlags(argv: readonly string[], env: Env = {}): Asked {
       Object.entries(SWITCHES).flatMap(([flag, key]) => isOn(flag) ? [[key, true]] : []),
     ),
     ...Object.fromEntries(
-      Object.entries(LISTS).flatMap(([flag, key]) => {
-        const own = env[variable(flag)];
-        const list = lists.get(flag) ?? (own ? readList(flag, own) : undefined);
-        return list === undefined ? [] : [[key, list]];
-      }),
+      Object.entries(LISTS).flatMap(([flag, key]) =>
+        lists.has(flag) ? [[key, lists.get(flag)]] : []
+      ),
     ),
+    ...(own.size > 0 && { variables: own }),
   };
   return { to: "serve", wish, ...(port !== undefined && { port }) };
 }

@@ -36,7 +36,7 @@ export async function serve(argv: readonly string[], env: Env): Promise<number> 
 
 /** Most servers name nothing to leave out, and do not load what reads names. */
 async function filterOf(wish: FilterWish): Promise<Filter> {
-  const { toolsets, tools, excludeTools, repos, ...switches } = wish;
+  const { toolsets, tools, excludeTools, repos, variables: _, ...switches } = wish;
   if ((toolsets ?? tools ?? excludeTools ?? repos) === undefined) return switches;
   const { readFilter } = await import("./filter.ts");
   return await readFilter(wish, loadFacts);

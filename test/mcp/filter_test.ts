@@ -100,6 +100,10 @@ describe("the flags of knotless-mcp", () => {
         repos: ["a.test/b", "c.test/d"],
         lockdown: true,
         structured: true,
+        variables: new Map([
+          ["--tools", "KNOTLESS_MCP_TOOLS"],
+          ["--repo", "KNOTLESS_MCP_REPO"],
+        ]),
       },
     );
   });
@@ -109,12 +113,28 @@ describe("the flags of knotless-mcp", () => {
       [["--toolsets", "brunch"], /no such toolset: brunch.*branch/],
       [["--tools", "repo_raed"], /no such tool: repo_raed \(did you mean repo_read\?\)/],
       [["--exclude-tools", "nothing"], /no such tool: nothing/],
-      [["--repo", "app"], /app is not a repository/],
+      [["--repo", "app"], /^--repo: app is not a repository/],
     ] as const
   ) {
     it(`refuse ${argv.join(" ")}`, async () => {
       const error = await assertRejects(() => offered([...argv]), UsageError);
       assert(said.test(error.message), error.message);
+    });
+  }
+
+  for (
+    const [name, value, said] of [
+      ["KNOTLESS_MCP_TOOLSETS", "brunch", "no such toolset: brunch (did you mean branch?)"],
+      ["KNOTLESS_MCP_TOOLS", "status,nope", "no such tool: nope"],
+      ["KNOTLESS_MCP_EXCLUDE_TOOLS", "nope", "no such tool: nope"],
+      ["KNOTLESS_MCP_REPO", "app", "app is not a repository"],
+      ["KNOTLESS_MCP_TOOLS", ",", "names nothing"],
+    ] as const
+  ) {
+    it(`refuse ${name}=${value}, by the variable's name`, async () => {
+      const error = await assertRejects(() => offered([], { [name]: value }), UsageError);
+      assert(error.message.startsWith(name), error.message);
+      assertStringIncludes(error.message, said);
     });
   }
 
