@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import process from "node:process";
 import { KnotlessError, RemoteError } from "../../core/errors.ts";
 import { commitChanges } from "../../core/forge/commit.ts";
 import { createRepository } from "../../core/forge/create.ts";
@@ -16,6 +14,7 @@ import { binary } from "../support/binary.ts";
 import { git, tryGit } from "../support/git.ts";
 import { type GitHome, openGitHome } from "../support/git_home.ts";
 import { run } from "../support/home.ts";
+import { killAt, type KillOptions } from "../support/kill.ts";
 import { type Machine, openMachine } from "../support/machine.ts";
 import { type Network, openNetwork } from "../support/network.ts";
 import {
@@ -66,49 +65,8 @@ describe("work that is cut off", () => {
     await network[Symbol.asyncDispose]();
   });
 
-  /** Runs a program in the folder, and kills it and all it started at its request number `at`, which goes on after. */
-  async function killedAt(
-    at: number,
-    [command = "", ...args]: string[],
-    { cwd, env, stdin = "" }: {
-      cwd: string;
-      env: Readonly<Record<string, string>>;
-      stdin?: string;
-    },
-  ): Promise<boolean> {
-    proxies.pds.forget();
-    let release = () => {};
-    const until = new Promise<void>((resolve) => release = resolve);
-    using rule = proxies.pds.inject(
-      { path: /^\/xrpc\/(?!.*describeServer)/, skip: at, times: 1 },
-      { kind: "hold", until },
-    );
-    const child = spawn(command, args, {
-      cwd,
-      env,
-      detached: true,
-      stdio: ["pipe", "ignore", "ignore"],
-    });
-    child.stdin?.on("error", () => {});
-    child.stdin?.end(stdin);
-    let isOver = false;
-    const over = new Promise<void>((resolve) =>
-      child.once("close", () => {
-        isOver = true;
-        resolve();
-      })
-    );
-    while (rule.hits === 0 && !isOver) await new Promise((resolve) => setTimeout(resolve, 2));
-    const isKilled = !isOver;
-    if (isKilled) process.kill(-(child.pid ?? 0), "SIGKILL");
-    await over;
-    release();
-    // What goes on without its sender is to have ended.
-    while (proxies.pds.seen.some(({ status }) => status === undefined)) {
-      await new Promise((resolve) => setTimeout(resolve, 2));
-    }
-    return isKilled;
-  }
+  const killedAt = (at: number, command: string[], options: KillOptions) =>
+    killAt(proxies.pds, at, command, options);
 
   function fsck(path: string): void {
     const { status, out, err } = tryGit(path, undefined, "fsck", "--full", "--strict");
