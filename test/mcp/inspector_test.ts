@@ -1,5 +1,7 @@
 import { beforeAll, describe, it } from "@std/testing/bdd";
 import { assert, assertEquals } from "@std/assert";
+import { dirname, join } from "node:path";
+import { binary } from "../support/binary.ts";
 import { judge } from "../support/judges.ts";
 import { compileFixture, serveOverHttp } from "../support/mcp.ts";
 
@@ -39,6 +41,21 @@ describe("the inspector's command line", () => {
       );
     });
   }
+
+  it("finds no fault in the product's tools, nor in the schemas of their answers", async () => {
+    const server = join(dirname(await binary()), "knotless-mcp");
+    for (const structured of ["0", "1"]) {
+      const { out } = await inspect([
+        ...["--method", "tools/list", "--strict", "-e", `KNOTLESS_MCP_STRUCTURED=${structured}`],
+        server,
+      ]);
+      const { tools } = JSON.parse(out).result;
+      const withSchema = tools.filter(({ outputSchema }: { outputSchema?: object }) =>
+        outputSchema
+      );
+      assertEquals(withSchema.length, structured === "1" ? tools.length : 0);
+    }
+  });
 
   it("tells a call that failed by its status", async () => {
     const call = ["--method", "tools/call", "--tool-name", "thing_set"];
