@@ -2,9 +2,10 @@
 /**
  * Measures the product, and fails where something is over its limit.
  *
- *     deno task bench [NAME…]      the quick ones without a name; reads, sync and pushes take minutes
- *       --repo PATH                reads and sync on this repository in place of one that is made
+ *     deno task bench [NAME…]      the quick ones without a name; the others take minutes
+ *       --repo PATH                reads, sync and parity on this repository in place of one that is made
  *       --pushes N                 how many commits are pushed one by one
+ *       --samples N                how many answers of each kind are compared with git's
  *       --write                    puts the results in docs/bench.md
  */
 import { writeFile } from "node:fs/promises";
@@ -16,6 +17,7 @@ import type { Bench, Measure } from "./bench/bench.ts";
 import { imports } from "./bench/imports.ts";
 import { longEdit } from "./bench/long_edit.ts";
 import { mcp } from "./bench/mcp.ts";
+import { parity } from "./bench/parity.ts";
 import { pushes } from "./bench/pushes.ts";
 import { reads } from "./bench/reads.ts";
 import { formatPage, isOver, showLimit, showValue } from "./bench/report.ts";
@@ -31,19 +33,24 @@ const QUICK: Readonly<Record<string, Bench>> = {
   mcp,
   "long-edit": longEdit,
 };
-const BENCHES: Readonly<Record<string, Bench>> = { ...QUICK, reads, sync, pushes };
+const BENCHES: Readonly<Record<string, Bench>> = { ...QUICK, reads, sync, pushes, parity };
 const PAGE = fileURLToPath(new URL("../docs/bench.md", import.meta.url));
 
 const { values, positionals } = parseArgs({
   options: {
     repo: { type: "string" },
     pushes: { type: "string", default: "300" },
+    samples: { type: "string", default: "400" },
     write: { type: "boolean", default: false },
   },
   allowPositionals: true,
 });
 const names = positionals.length > 0 ? positionals : Object.keys(QUICK);
-const options = { repo: values.repo, pushes: Number(values.pushes) };
+const options = {
+  repo: values.repo,
+  pushes: Number(values.pushes),
+  samples: Number(values.samples),
+};
 const binary = process.env.KNOTLESS_BIN ?? await buildIfStale();
 const results = new Map<string, readonly Measure[]>();
 for (const name of names) {

@@ -12,6 +12,8 @@ export interface BenchOptions {
   readonly repo?: string | undefined;
   /** How many small commits are pushed one by one. */
   readonly pushes: number;
+  /** How many answers of each kind are compared with git's. */
+  readonly samples: number;
 }
 
 /** Measures some things with the binary at hand; each bench is a file of its own, named in scripts/bench.ts. */
