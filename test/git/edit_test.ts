@@ -10,7 +10,8 @@ import type { ObjectReader } from "../../core/git/object.ts";
 import { checkPath } from "../../core/git/safe_path.ts";
 import { type Change, changeTree, NewObjects } from "../../core/git/tree_build.ts";
 import { findEntry, walkTree } from "../../core/git/walk.ts";
-import { gitLines, loadObjects, makeHistory, runGit, seededRandom } from "../support/history.ts";
+import { gitLines, loadObjects, makeHistory, runGit } from "../support/history.ts";
+import { seededRandom } from "../support/random.ts";
 
 const person = {
   name: utf8("A"),

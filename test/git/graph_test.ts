@@ -9,7 +9,8 @@ import { logPath } from "../../core/git/graph_log.ts";
 import { log, readCommits } from "../../core/git/history.ts";
 import type { ObjectReader, Oid } from "../../core/git/object.ts";
 import { walkTree } from "../../core/git/walk.ts";
-import { gitLines, loadObjects, makeHistory, runGit, seededRandom } from "../support/history.ts";
+import { gitLines, loadObjects, makeHistory, runGit } from "../support/history.ts";
+import { seededRandom } from "../support/random.ts";
 
 const commitCount = 400;
 let dir = "";

@@ -5,7 +5,8 @@ import { isAncestor, mergeBases } from "../../core/git/ancestry.ts";
 import { log, readCommits } from "../../core/git/history.ts";
 import type { ObjectReader } from "../../core/git/object.ts";
 import { findEntry, walkTree } from "../../core/git/walk.ts";
-import { gitLines, loadObjects, makeHistory, runGit, seededRandom } from "../support/history.ts";
+import { gitLines, loadObjects, makeHistory, runGit } from "../support/history.ts";
+import { seededRandom } from "../support/random.ts";
 
 const commitCount = 400;
 let dir = "";

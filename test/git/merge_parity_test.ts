@@ -5,7 +5,8 @@ import { readCommits } from "../../core/git/history.ts";
 import { mergeCommits, type MergeResult, mergeTrees } from "../../core/git/merge.ts";
 import type { ObjectReader } from "../../core/git/object.ts";
 import { openStore } from "../../core/git/store.ts";
-import { gitLines, loadObjects, makeHistory, runGit, seededRandom } from "../support/history.ts";
+import { gitLines, loadObjects, makeHistory, runGit } from "../support/history.ts";
+import { seededRandom } from "../support/random.ts";
 import { makeMergeHistory } from "../support/merge_history.ts";
 import { type GitMerge, gitMerges } from "../support/merges.ts";
 

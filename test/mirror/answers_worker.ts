@@ -5,7 +5,7 @@
 import process from "node:process";
 import { PATCHES } from "../../core/mirror/answer_forms.ts";
 import { Answers } from "../../core/mirror/answers.ts";
-import { seededRandom } from "../support/history.ts";
+import { seededRandom } from "../support/random.ts";
 
 const [path = "", seed = "1"] = process.argv.slice(2);
 const random = seededRandom(Number(seed));

@@ -1,5 +1,14 @@
 import type { GitObject, ObjectReader } from "../../core/git/object.ts";
 import { isKind } from "../../core/git/tag.ts";
+import {
+  baseName,
+  Chooser,
+  type File,
+  formatCommit,
+  mixIn,
+  put,
+  type State,
+} from "./history_stream.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -66,25 +75,6 @@ export async function loadObjects(dir: string): Promise<ObjectReader> {
   };
 }
 
-/** Gives the same numbers from 0 to 1 for the same seed. */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
-interface File {
-  mode: string;
-  content: string;
-}
-
-/** Paths, contents and modes as one text of bytes, a character each: what a commit of the history holds. */
-type State = Map<string, File>;
-
 const folders = ["", "src/", "src/deep/er/", "doc/", "src-a/", "caf\xe9/", "\xe2\x98\x83/"];
 const names = [
   "a.txt",
@@ -111,25 +101,6 @@ const words = [
   "int f()",
 ];
 
-/** A source of random choices over one seed. */
-class Chooser {
-  readonly random: () => number;
-  constructor(seed: number) {
-    this.random = seededRandom(seed);
-  }
-  below(limit: number): number {
-    return Math.floor(this.random() * limit);
-  }
-  of<T>(choices: readonly T[]): T {
-    const chosen = choices[this.below(choices.length)];
-    if (chosen === undefined) throw new Error("there is nothing to choose from");
-    return chosen;
-  }
-  chance(odds: number): boolean {
-    return this.random() < odds;
-  }
-}
-
 /**
  * Makes a bare repository with a random history of this many commits, the same for the same seed:
  * merges, equal and false dates, renames, modes, links, submodules, binary files, odd names.
@@ -148,19 +119,13 @@ export async function makeHistory(dir: string, seed: number, commits: number): P
         .filter((other) => other !== first)
       : [];
     const state: State = new Map(first === undefined ? [] : states[first]);
-    for (const other of others) mergeInto(state, states[other] ?? new Map(), choose);
+    for (const other of others) {
+      mixIn(state, states[other] ?? new Map(), choose.of([0, 0.2, 0.5, 1]), choose);
+    }
     const changes = isRoot ? 20 : others.length > 0 ? choose.below(2) : 1 + choose.below(4);
     for (let change = 0; change < changes; change++) mutate(state, choose);
     date += choose.of([0, 0, 1, 10, 100, -50, 1000]);
-    out.push(`commit refs/heads/c${index}\nmark :${index + 1}\n`);
-    out.push(`committer N <n@e> ${date} +0000\n`, data(`commit ${index}\n`));
-    if (first !== undefined) out.push(`from :${first + 1}\n`);
-    for (const other of others) out.push(`merge :${other + 1}\n`);
-    out.push("deleteall\n");
-    for (const [path, { mode, content }] of state) {
-      if (mode === "160000") out.push(`M ${mode} ${content} ${quoted(path)}\n`);
-      else out.push(`M ${mode} inline ${quoted(path)}\n`, data(content));
-    }
+    out.push(formatCommit({ index, date, message: `commit ${index}\n`, first, others, state }));
     states.push(state);
     const gone = new Set(others);
     tips = tips.filter((tip) => !gone.has(tip) && (tip !== first || choose.chance(0.3)));
@@ -169,36 +134,14 @@ export async function makeHistory(dir: string, seed: number, commits: number): P
   }
   for (const tip of tips) out.push(`reset refs/heads/tip${tip}\nfrom :${tip + 1}\n\n`);
   out.push(`reset refs/heads/main\nfrom :${commits}\n\n`);
+  await importStream(dir, out);
+}
+
+/** Makes a bare repository of a stream. */
+export async function importStream(dir: string, stream: readonly string[]): Promise<void> {
   await runGit(dir, ["init", "-q", "--bare", "-b", "main"]);
-  const stream = Uint8Array.from(out.join(""), (letter) => letter.charCodeAt(0));
-  await runGit(dir, ["fast-import", "--quiet", "--force"], stream);
-}
-
-function data(text: string): string {
-  return `data ${text.length}\n${text}\n`;
-}
-
-function quoted(path: string): string {
-  const escaped = path.replace(/[\\"]/g, "\\$&").replace(/\t/g, "\\t");
-  return `"${escaped}"`;
-}
-
-function mergeInto(state: State, other: State, choose: Chooser): void {
-  const taken = choose.of([0, 0.2, 0.5, 1]);
-  for (const path of new Set([...state.keys(), ...other.keys()])) {
-    if (!choose.chance(taken)) continue;
-    const file = other.get(path);
-    if (file === undefined) state.delete(path);
-    else put(state, path, file);
-  }
-}
-
-/** Sets a file, taking away what could not be beside it. */
-function put(state: State, path: string, file: File): void {
-  for (const other of state.keys()) {
-    if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) state.delete(other);
-  }
-  state.set(path, file);
+  const bytes = Uint8Array.from(stream.join(""), (letter) => letter.charCodeAt(0));
+  await runGit(dir, ["fast-import", "--quiet", "--force"], bytes);
 }
 
 function newPath(choose: Chooser): string {
@@ -245,10 +188,6 @@ function mutate(state: State, choose: Chooser): void {
   } else {
     state.set(path, { ...file, content: edited(file, 1 + choose.below(6), choose) });
   }
-}
-
-function baseName(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 function edited({ mode, content }: File, edits: number, choose: Chooser): string {

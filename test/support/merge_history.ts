@@ -1,36 +1,17 @@
-import { runGit, seededRandom } from "./history.ts";
-
-interface File {
-  mode: string;
-  content: string;
-}
-
-type State = Map<string, File>;
+import { importStream } from "./history.ts";
+import {
+  baseName,
+  Chooser,
+  type File,
+  formatCommit,
+  mixIn,
+  put,
+  type State,
+} from "./history_stream.ts";
 
 const folders = ["", "a/", "a/b/", "a/b/c/", "d/", "d/b/", "e/", "a-b/"];
 const names = ["f", "g", "h.c", "i.c", "a", "b", "f-x"];
 const words = ["alpha", "}", "", "{", "beta", "end", "return"];
-
-/** Random choices over one seed. */
-interface Chooser {
-  below(limit: number): number;
-  of<T>(choices: readonly T[]): T;
-  chance(odds: number): boolean;
-}
-
-function newChooser(seed: number): Chooser {
-  const random = seededRandom(seed);
-  const below = (limit: number) => Math.floor(random() * limit);
-  return {
-    below,
-    of(choices) {
-      const chosen = choices[below(choices.length)];
-      if (chosen === undefined) throw new Error("there is nothing to choose from");
-      return chosen;
-    },
-    chance: (odds) => random() < odds,
-  };
-}
 
 /**
  * Makes a bare repository whose branches are made to collide, the same for the same seed: edits in
@@ -38,7 +19,7 @@ function newChooser(seed: number): Chooser {
  * submodules, other line ends, and merges across.
  */
 export async function makeMergeHistory(dir: string, seed: number, commits: number): Promise<void> {
-  const choose = newChooser(seed);
+  const choose = new Chooser(seed);
   const out: string[] = [];
   const states: State[] = [];
   let tips: number[] = [];
@@ -46,50 +27,23 @@ export async function makeMergeHistory(dir: string, seed: number, commits: numbe
     const first = index === 0 ? undefined : choose.of(tips);
     const other = first !== undefined && choose.chance(0.35) ? choose.of(tips) : first;
     const state: State = new Map(first === undefined ? [] : states[first]);
-    if (other !== undefined && other !== first) mixIn(state, states[other] ?? new Map(), choose);
+    if (other !== undefined && other !== first) {
+      mixIn(state, states[other] ?? new Map(), choose.of([0, 0.3, 0.7, 1]), choose);
+    }
     const changes = index === 0 ? 14 : other !== first ? choose.below(2) : 1 + choose.below(5);
     for (let change = 0; change < changes; change++) {
       if (index === 0) put(state, newPath(choose), { mode: "100644", content: newText(choose) });
       else mutate(state, choose);
     }
-    out.push(`commit refs/heads/c${index}\nmark :${index + 1}\n`);
-    out.push(`committer N <n@e> ${1_600_000_000 + index * 10} +0000\n`, data(`${index}\n`));
-    if (first !== undefined) out.push(`from :${first + 1}\n`);
-    if (other !== undefined && other !== first) out.push(`merge :${other + 1}\n`);
-    out.push("deleteall\n");
-    for (const [path, { mode, content }] of state) {
-      if (mode === "160000") out.push(`M ${mode} ${content} ${path}\n`);
-      else out.push(`M ${mode} inline ${path}\n`, data(content));
-    }
+    const others = other !== undefined && other !== first ? [other] : [];
+    const date = 1_600_000_000 + index * 10;
+    out.push(formatCommit({ index, date, message: `${index}\n`, first, others, state }));
     states.push(state);
     tips = tips.filter((tip) => tip !== first || choose.chance(0.6));
     tips.push(index);
     if (tips.length > 5) tips.shift();
   }
-  await runGit(dir, ["init", "-q", "--bare", "-b", "main"]);
-  await runGit(dir, ["fast-import", "--quiet", "--force"], out.join(""));
-}
-
-function data(content: string): string {
-  return `data ${content.length}\n${content}\n`;
-}
-
-function mixIn(state: State, other: State, choose: Chooser): void {
-  const odds = choose.of([0, 0.3, 0.7, 1]);
-  for (const path of new Set([...state.keys(), ...other.keys()])) {
-    if (!choose.chance(odds)) continue;
-    const file = other.get(path);
-    if (file === undefined) state.delete(path);
-    else put(state, path, file);
-  }
-}
-
-/** Sets a file, taking away what could not be beside it. */
-function put(state: State, path: string, file: File): void {
-  for (const other of state.keys()) {
-    if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) state.delete(other);
-  }
-  state.set(path, file);
+  await importStream(dir, out);
 }
 
 function newPath(choose: Chooser): string {
@@ -155,10 +109,6 @@ function renameFolder(state: State, choose: Chooser): void {
     state.delete(path);
     put(state, to + path.slice(from.length), file);
   }
-}
-
-function baseName(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 /** Edits a text, mostly at a few places, so that branches meet there. */

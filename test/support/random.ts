@@ -21,15 +21,22 @@ const CHARACTERS = [
   "..",
 ];
 
+/** Gives the same numbers from 0 to 1 for the same seed. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
 /** Makes a source of random values. */
 export function random(seed: string): Random {
-  let state = [...seed].reduce((sum, character) => sum * 31 + character.charCodeAt(0) | 0, 7);
-  const next = () => {
-    state = state + 0x6d2b79f5 | 0;
-    let mixed = Math.imul(state ^ state >>> 15, 1 | state);
-    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed;
-    return ((mixed ^ mixed >>> 14) >>> 0) / 2 ** 32;
-  };
+  const next = seededRandom(
+    [...seed].reduce((sum, character) => sum * 31 + character.charCodeAt(0) | 0, 7),
+  );
   const int = (limit: number) => Math.floor(next() * limit);
   const pick = <T>(from: readonly T[]): T => from[int(from.length)] as T;
   const text = (most: number) =>
