@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { facts } from "../core/facts.gen.ts";
 import { version } from "../core/version.ts";
 import { binary } from "./support/binary.ts";
+import { keptIn } from "./support/folders.ts";
 import { connect, OPENING, talk } from "./support/mcp.ts";
 
 describe("the binary", () => {
@@ -28,10 +29,7 @@ describe("the binary", () => {
     path = await binary();
     env = {
       PATH: Deno.env.get("PATH") ?? "",
-      HOME: folder,
-      KNOTLESS_CONFIG_DIR: join(folder, "config"),
-      KNOTLESS_CACHE_DIR: join(folder, "cache"),
-      KNOTLESS_STATE_DIR: join(folder, "state"),
+      ...keptIn(folder),
     };
   });
   afterAll(() => rm(folder, { recursive: true }));

@@ -101,16 +101,10 @@ const blame = command({
     readBlame(context, await openReading(context, repo), asked),
   render: ({ runs }, style) =>
     columns(
-      runs.map(({ sha, start, count, author: { name, email, date }, summary }) => ({
-        sha: style.terminal ? sha.slice(0, 8) : sha,
-        start,
-        count,
-        lines: count === 1 ? start : `${start}-${start + count - 1}`,
-        date,
-        name,
-        email,
-        summary,
-      })),
+      runs.map(({ author, ...run }) => {
+        const { start, count } = run;
+        return { ...run, ...author, lines: count === 1 ? start : `${start}-${start + count - 1}` };
+      }),
       ["sha", "start", "count", "date", "name", "email", "summary"],
       style,
       ["lines", "sha", "date", "name", "summary"],

@@ -193,13 +193,7 @@ const log = command({
     readLog(context, await openReading(context, repo), asked),
   render: ({ commits }, style) =>
     columns(
-      commits.map(({ sha, author: { name, email, date }, summary }) => ({
-        sha: style.terminal ? sha.slice(0, 8) : sha,
-        date,
-        name,
-        email,
-        summary,
-      })),
+      commits.map(({ author, ...commit }) => ({ ...commit, ...author })),
       ["sha", "date", "name", "email", "summary"],
       style,
       ["sha", "date", "name", "summary"],

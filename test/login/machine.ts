@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type AnyCommand, call } from "../../core/command.ts";
 import commands from "../../core/commands/login.ts";
 import { type Globals, openContexts } from "../../core/open.ts";
+import { keptIn } from "../support/folders.ts";
 import type { Network } from "../support/network.ts";
 
 /** What came of a command, and what it said on its way. */
@@ -35,10 +36,7 @@ export async function openTestMachine(env: Network["env"]): Promise<TestMachine>
   const folder = await mkdtemp(join(tmpdir(), "knotless-login-"));
   const all: Record<string, string> = {
     ...env,
-    HOME: folder,
-    KNOTLESS_CONFIG_DIR: join(folder, "config"),
-    KNOTLESS_CACHE_DIR: join(folder, "cache"),
-    KNOTLESS_STATE_DIR: join(folder, "state"),
+    ...keptIn(folder),
     BROWSER: "false",
   };
   return {

@@ -6,6 +6,7 @@ import type { Contexts, Kind } from "../../core/context.ts";
 import { createRepository, type Creation } from "../../core/forge/create.ts";
 import type { Repository } from "../../core/forge/repository.ts";
 import { openContexts } from "../../core/open.ts";
+import { type Folders, openFolders, type Person } from "./folders.ts";
 import type { Network } from "./network.ts";
 
 /** What came of a git command. */
@@ -15,10 +16,7 @@ export interface Ended {
   readonly err: string;
 }
 
-export interface GitHome extends AsyncDisposable {
-  readonly account: Account;
-  readonly dir: string;
-  readonly env: Readonly<Record<string, string>>;
+export interface GitHome extends Folders {
   /** Runs git in a folder below `dir`. */
   git(where: string, ...args: string[]): Promise<Ended>;
   /** Runs git with more in its environment. */
@@ -37,19 +35,13 @@ const main = fileURLToPath(new URL("../../main.ts", import.meta.url));
 /** Makes folders for an account of the network, logged in unless told otherwise. */
 export async function openGitHome(
   network: Network,
-  { name = "user", account, login = true, env = {} }: {
-    name?: string;
-    account?: Account;
-    login?: boolean;
-    env?: Readonly<Record<string, string>>;
-  } = {},
+  person: Person = {},
 ): Promise<GitHome> {
-  const who = account ?? await network.createAccount(name);
-  const dir = await Deno.makeTempDir({ prefix: "knotless-git-" });
+  const folders = await openFolders(network, person);
+  const { account, dir } = folders;
   await placeHelper(join(dir, "bin"));
-  const all: Record<string, string> = {
+  const env = {
     PATH: `${join(dir, "bin")}:${Deno.env.get("PATH") ?? ""}`,
-    HOME: dir,
     DENO_DIR: Deno.env.get("DENO_DIR") ?? join(Deno.env.get("HOME") ?? "", ".cache/deno"),
     LC_ALL: "C",
     TZ: "UTC",
@@ -60,11 +52,7 @@ export async function openGitHome(
     GIT_AUTHOR_EMAIL: "ann@author.test",
     GIT_COMMITTER_NAME: "Carl Committer",
     GIT_COMMITTER_EMAIL: "carl@committer.test",
-    ...network.env,
-    KNOTLESS_CONFIG_DIR: join(dir, "config"),
-    KNOTLESS_CACHE_DIR: join(dir, "cache"),
-    KNOTLESS_STATE_DIR: join(dir, "state"),
-    ...env,
+    ...folders.env,
   };
   await Deno.writeTextFile(join(dir, ".gitconfig"), "[init]\n\tdefaultBranch = main\n");
   const surface = { signal: new AbortController().signal, note: () => {}, progress: () => {} };
@@ -72,16 +60,15 @@ export async function openGitHome(
     const { code, stdout, stderr } = await new Deno.Command("git", {
       args,
       cwd: join(dir, where),
-      env: { ...all, ...more },
+      env: { ...env, ...more },
       clearEnv: true,
     }).output();
     const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
     return { status: code, out: out ?? "", err: err ?? "" };
   };
   const home: GitHome = {
-    account: who,
-    dir,
-    env: all,
+    ...folders,
+    env,
     gitWith,
     git: (where, ...args) => gitWith({}, where, ...args),
     async ok(where, ...args) {
@@ -89,20 +76,17 @@ export async function openGitHome(
       if (status !== 0) throw new Error(`git ${args.join(" ")} ended with ${status}: ${err}`);
       return out.replace(/\n$/, "");
     },
-    open: (kind, as) => openContexts({ as, refresh: true }, all, surface)(kind),
+    open: (kind, as) => openContexts({ as, refresh: true }, env, surface)(kind),
     async create(creation) {
-      const repository = await createRepository(await home.open("write", who.did), creation);
+      const repository = await createRepository(await home.open("write", account.did), creation);
       return { url: `knotless://${repository.spelled}`, repository };
     },
     async login({ did, password }) {
       const { identity, sessions } = await home.open("machine");
       await sessions.loginWithPassword(await identity.resolve(did), password);
     },
-    async [Symbol.asyncDispose]() {
-      await Deno.remove(dir, { recursive: true });
-    },
   };
-  if (login) await home.login(who);
+  if (person.login !== false) await home.login(account);
   return home;
 }
 

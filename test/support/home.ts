@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import type { Client } from "@modelcontextprotocol/sdk/client";
-import type { Account } from "../../scripts/sandbox/state.ts";
 import { binary } from "./binary.ts";
+import { type Folders, openFolders, type Person } from "./folders.ts";
 import { connect, textsOf } from "./mcp.ts";
 import type { Network } from "./network.ts";
 import { checkStructured } from "./structured.ts";
@@ -21,10 +21,7 @@ export interface ToolAnswer {
 }
 
 /** One person's folders on this machine, with the binary to run in them. */
-export interface Home extends AsyncDisposable {
-  readonly account: Account;
-  readonly dir: string;
-  readonly env: Record<string, string>;
+export interface Home extends Folders {
   /** Runs knotless in a pipe. */
   cli(args: readonly string[], stdin?: string): Promise<Ended>;
   /** Calls a tool of a server that goes on between calls; `flags` are the server's. */
@@ -34,34 +31,24 @@ export interface Home extends AsyncDisposable {
 /** Makes folders for an account of the network, logged in with its password unless told otherwise. */
 export async function openHome(
   network: Network,
-  { name = "user", account, login = true, env = {} }: {
-    name?: string;
-    account?: Account;
-    login?: boolean;
-    env?: Readonly<Record<string, string>>;
-  } = {},
+  person: Person = {},
 ): Promise<Home> {
   const program = await binary();
-  const who = account ?? await network.createAccount(name);
-  const dir = await Deno.makeTempDir({ prefix: "knotless-home-" });
-  const all: Record<string, string> = {
+  const folders = await openFolders(network, person);
+  const { account, dir } = folders;
+  const env = {
     PATH: `${program.replace(/\/[^/]+$/, "")}:${Deno.env.get("PATH") ?? ""}`,
-    HOME: dir,
-    ...network.env,
-    KNOTLESS_CONFIG_DIR: `${dir}/config`,
-    KNOTLESS_CACHE_DIR: `${dir}/cache`,
-    KNOTLESS_STATE_DIR: `${dir}/state`,
-    ...env,
+    ...folders.env,
   };
   const servers = new Map<string, Promise<Client & AsyncDisposable>>();
   const home: Home = {
-    account: who,
+    account,
     dir,
-    env: all,
-    cli: (args, stdin) => run(program, args, { env: all, cwd: dir, stdin }),
+    env,
+    cli: (args, stdin) => run(program, args, { env, cwd: dir, stdin }),
     async tool(name, args, flags = []) {
       const key = flags.join(" ");
-      const server = servers.get(key) ?? connect(program, ["mcp", ...flags], all);
+      const server = servers.get(key) ?? connect(program, ["mcp", ...flags], env);
       servers.set(key, server);
       const answer = await (await server).callTool({ name, arguments: { ...args } });
       if (flags.includes("--structured")) checkStructured(name, answer);
@@ -69,15 +56,17 @@ export async function openHome(
     },
     async [Symbol.asyncDispose]() {
       for (const server of servers.values()) await (await server)[Symbol.asyncDispose]();
-      await Deno.remove(dir, { recursive: true });
+      await folders[Symbol.asyncDispose]();
     },
   };
-  if (login) {
+  if (person.login !== false) {
     const { status, err } = await home.cli(
-      ["login", who.handle, "--app-password-stdin"],
-      `${who.password}\n`,
+      ["login", account.handle, "--app-password-stdin"],
+      `${account.password}\n`,
     );
-    if (status !== 0) throw new Error(`the login of ${who.handle} ended with ${status}: ${err}`);
+    if (status !== 0) {
+      throw new Error(`the login of ${account.handle} ended with ${status}: ${err}`);
+    }
   }
   return home;
 }

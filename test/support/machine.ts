@@ -1,14 +1,10 @@
 /** One person's machine inside the test's process: folders, and contexts opened on them as each process would. */
-import { join } from "node:path";
 import type { Contexts, Kind } from "../../core/context.ts";
 import { type Globals, openContexts } from "../../core/open.ts";
-import type { Account } from "../../scripts/sandbox/state.ts";
+import { type Folders, openFolders, type Person } from "./folders.ts";
 import type { Network } from "./network.ts";
 
-export interface Machine extends AsyncDisposable {
-  readonly account: Account;
-  readonly dir: string;
-  readonly env: Readonly<Record<string, string>>;
+export interface Machine extends Folders {
   /** What commands have said beside their answers, oldest first. */
   readonly notes: string[];
   /** Opens a context as a new process would, which looks at the PDS each time unless told otherwise. */
@@ -18,23 +14,10 @@ export interface Machine extends AsyncDisposable {
 /** Makes folders for an account of the network, logged in unless told otherwise. */
 export async function openMachine(
   network: Pick<Network, "createAccount" | "env">,
-  { name = "user", account, login = true, env = {} }: {
-    name?: string;
-    account?: Account;
-    login?: boolean;
-    env?: Readonly<Record<string, string>>;
-  } = {},
+  person: Person = {},
 ): Promise<Machine> {
-  const who = account ?? await network.createAccount(name);
-  const dir = await Deno.makeTempDir({ prefix: "knotless-machine-" });
-  const all = {
-    HOME: dir,
-    ...network.env,
-    KNOTLESS_CONFIG_DIR: join(dir, "config"),
-    KNOTLESS_CACHE_DIR: join(dir, "cache"),
-    KNOTLESS_STATE_DIR: join(dir, "state"),
-    ...env,
-  };
+  const folders = await openFolders(network, person);
+  const { account, env } = folders;
   const notes: string[] = [];
   const surface = {
     signal: new AbortController().signal,
@@ -42,18 +25,13 @@ export async function openMachine(
     progress: () => {},
   };
   const machine: Machine = {
-    account: who,
-    dir,
-    env: all,
+    ...folders,
     notes,
-    open: (kind, globals = { refresh: true }) => openContexts(globals, all, surface)(kind),
-    async [Symbol.asyncDispose]() {
-      await Deno.remove(dir, { recursive: true });
-    },
+    open: (kind, globals = { refresh: true }) => openContexts(globals, env, surface)(kind),
   };
-  if (login) {
+  if (person.login !== false) {
     const { identity, sessions } = await machine.open("machine");
-    await sessions.loginWithPassword(await identity.resolve(who.did), who.password);
+    await sessions.loginWithPassword(await identity.resolve(account.did), account.password);
   }
   return machine;
 }
