@@ -12,10 +12,12 @@ import { findEntry, readObject } from "../git/walk.ts";
 import type { MirrorAnswers } from "../mirror/answers.ts";
 import { type Indexes, indexesOf } from "../mirror/indexes.ts";
 import { version } from "../version.ts";
-import { readCursor, writeCursor } from "./browse.ts";
+import { type Page, readCursor, writeCursor } from "./paging.ts";
 import { noSuchPath } from "./no_path.ts";
 import {
   commitAt,
+  type FilePlace,
+  type LineRange,
   messageOf,
   pathBytes,
   type Person,
@@ -47,14 +49,7 @@ export interface BlamedRun {
 export async function readBlame(
   context: Pick<ReadContext, "later" | "note" | "now" | "signal">,
   reading: Reading,
-  { rev, path, start, end, limit, cursor }: {
-    rev?: string | undefined;
-    path: string;
-    start?: number | undefined;
-    end?: number | undefined;
-    limit: number;
-    cursor?: string | undefined;
-  },
+  { rev, path, start, end, limit, cursor }: FilePlace & LineRange & Page,
 ) {
   const { objects, repository } = reading;
   const { pinned, start: given } = readCursor(cursor);

@@ -1,11 +1,21 @@
-import { NotFoundError, quote, UsageError } from "../errors.ts";
+import { NotFoundError, UsageError } from "../errors.ts";
 import type { Oid } from "../git/object.ts";
 import { quotePath } from "../git/path.ts";
 import { isGitlink, isTree, MODE } from "../git/tree.ts";
 import { countLines, lineAt, splitLines } from "../git/text.ts";
 import { findEntry, type Found, listTree, readObject } from "../git/walk.ts";
 import { noSuchPath } from "./no_path.ts";
-import { commitAt, pathBytes, readableText, type Reading, treeOf } from "./reading.ts";
+import { type Page, readCursor, writeCursor } from "./paging.ts";
+import {
+  commitAt,
+  type FilePlace,
+  type LineRange,
+  pathBytes,
+  type Place,
+  readableText,
+  type Reading,
+  treeOf,
+} from "./reading.ts";
 
 type EntryType = "file" | "executable" | "symlink" | "directory" | "submodule";
 
@@ -29,12 +39,7 @@ export type Entry = {
 /** A directory's entries in git's order, at most `limit` from the cursor on; a file answers its one entry. */
 export function listDirectory(
   reading: Reading,
-  { rev: given, path = "", limit, cursor }: {
-    rev?: string | undefined;
-    path?: string | undefined;
-    limit: number;
-    cursor?: string | undefined;
-  },
+  { rev: given, path = "", limit, cursor }: Place & Page,
 ) {
   const { objects } = reading;
   const { pinned, start } = readCursor(cursor);
@@ -67,12 +72,7 @@ export function listDirectory(
 /** A file of a commit: text when it is UTF-8, else base64; with `start` or `end` only those lines, from 1. */
 export function readFile(
   reading: Reading,
-  { rev, path, start, end }: {
-    rev?: string | undefined;
-    path: string;
-    start?: number | undefined;
-    end?: number | undefined;
-  },
+  { rev, path, start, end }: FilePlace & LineRange,
 ) {
   const { commit } = commitAt(reading, rev);
   const bytes = pathBytes(path);
@@ -122,19 +122,4 @@ function entryAt(reading: Reading, commit: Oid, bytes: Uint8Array): Found {
 /** A mode as git shows it: six octal digits. */
 export function sixDigits(mode: number): string {
   return mode.toString(8).padStart(6, "0");
-}
-
-/** Makes a cursor that pins the commit an answer was given at and says how many items came before. */
-export function writeCursor(commit: Oid, start: number): string {
-  return `${commit}.${start}`;
-}
-
-/** Reads a cursor of `writeCursor`; anything else is a UsageError. */
-export function readCursor(cursor: string | undefined): { pinned?: Oid; start: number } {
-  if (cursor === undefined || cursor === "") return { start: 0 };
-  const [, pinned, start] = /^([0-9a-f]{40})\.(\d{1,9})$/.exec(cursor) ?? [];
-  if (pinned === undefined) {
-    throw new UsageError(`cursor is ${quote(cursor)}: give the one an earlier answer had`);
-  }
-  return { pinned, start: Number(start) };
 }

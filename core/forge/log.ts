@@ -5,13 +5,14 @@ import { logPath } from "../git/graph_log.ts";
 import { log } from "../git/history.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { indexesOf } from "../mirror/indexes.ts";
-import { readCursor, writeCursor } from "./browse.ts";
+import { type Page, readCursor, writeCursor } from "./paging.ts";
 import {
   commitAt,
   messageOf,
   pathBytes,
   type Person,
   personOf,
+  type Place,
   readCommit,
   type Reading,
 } from "./reading.ts";
@@ -34,12 +35,7 @@ const ALLOWANCE = 20_000;
 export async function readLog(
   context: Pick<ReadContext, "later" | "note">,
   reading: Reading,
-  { rev, path, limit, cursor }: {
-    rev?: string | undefined;
-    path?: string | undefined;
-    limit: number;
-    cursor?: string | undefined;
-  },
+  { rev, path, limit, cursor }: Place & Page,
 ) {
   const { objects, repository } = reading;
   const { pinned, start } = readCursor(cursor);

@@ -20,6 +20,23 @@ export interface Reading {
   readonly scope: RevScope;
 }
 
+/** What of a repository is asked about: a file or directory of a rev; all of it, of the default branch, if not given. */
+export interface Place {
+  readonly rev?: string | undefined;
+  readonly path?: string | undefined;
+}
+
+/** A file that is asked about. */
+export interface FilePlace extends Place {
+  readonly path: string;
+}
+
+/** Lines of a file that are asked about, from 1. */
+export interface LineRange {
+  readonly start?: number | undefined;
+  readonly end?: number | undefined;
+}
+
 /** Finds a repository and brings its mirror up to date, as far as the context's freshness asks. */
 export async function openReading(context: ReadContext, named: RepoName): Promise<Reading> {
   const repository = await findRepository(context, named);

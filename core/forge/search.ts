@@ -9,7 +9,8 @@ import { lineAt, type Lines, splitLines } from "../git/text.ts";
 import { indexesOf } from "../mirror/indexes.ts";
 import { growIndex } from "./indexing.ts";
 import { noSuchPath } from "./no_path.ts";
-import { commitAt, pathBytes, type Reading, treeOf } from "./reading.ts";
+import type { Page } from "./paging.ts";
+import { commitAt, pathBytes, type Place, type Reading, treeOf } from "./reading.ts";
 
 /** The bytes of files that the index lacks one answer reads. */
 const ALLOWANCE = 64 << 20;
@@ -44,13 +45,9 @@ export interface Found {
 }
 
 /** What a search is asked for. */
-export interface SearchAsked {
+export interface SearchAsked extends Place, Page {
   readonly text: string;
-  readonly path?: string | undefined;
-  readonly rev?: string | undefined;
   readonly context?: number | undefined;
-  readonly limit: number;
-  readonly cursor?: string | undefined;
 }
 
 /** Where an answer goes on: a file by its place, and the first of its lines, from 0. */
