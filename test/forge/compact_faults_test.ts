@@ -13,9 +13,10 @@ import { git } from "../support/git.ts";
 import { run } from "../support/home.ts";
 import { killAt } from "../support/kill.ts";
 import { type Machine, openMachine } from "../support/machine.ts";
-import { type Network, openNetwork } from "../support/network.ts";
-import { type Json, noise, openOwner, type Owner } from "../support/owner.ts";
-import { type Fault, type NetworkProxies, proxyNetwork } from "../support/proxy.ts";
+import type { Network } from "../support/network.ts";
+import { type Json, noise, type Owner } from "../support/owner.ts";
+import { openProxied, type Proxied } from "../support/proxied.ts";
+import type { Fault, NetworkProxies } from "../support/proxy.ts";
 
 const PACK = "dev.knotless.pack";
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -25,6 +26,7 @@ const REQUEST = /^\/xrpc\/(?!.*describeServer)/;
 const OLD = "3jzfcijpj2z2a";
 
 describe("compacting that is disturbed", () => {
+  let world: Proxied;
   let network: Network;
   let proxies: NetworkProxies;
   let machine: Machine;
@@ -34,17 +36,14 @@ describe("compacting that is disturbed", () => {
 
   beforeAll(async () => {
     program = await binary();
-    network = await openNetwork();
-    proxies = await proxyNetwork(network);
-    const account = await network.createAccount("disturbed");
-    machine = await openMachine({ ...network, env: proxies.env }, { account });
-    owner = await openOwner(network, account);
+    world = await openProxied("disturbed");
+    ({ network, proxies, owner } = world);
+    machine = await world.open();
   });
 
   afterAll(async () => {
     await machine[Symbol.asyncDispose]();
-    await proxies[Symbol.asyncDispose]();
-    await network[Symbol.asyncDispose]();
+    await world[Symbol.asyncDispose]();
   });
 
   interface Subject {

@@ -9,9 +9,10 @@ import { findRepository, type Repository } from "../../core/forge/repository.ts"
 import { archiveRepository, renameRepository } from "../../core/forge/settings.ts";
 import { tryGit } from "../support/git.ts";
 import { type Machine, openMachine } from "../support/machine.ts";
-import { type Network, openNetwork } from "../support/network.ts";
-import { type Json, noise, openOwner, type Owner } from "../support/owner.ts";
-import { type Fault, type Match, type NetworkProxies, proxyNetwork } from "../support/proxy.ts";
+import type { Network } from "../support/network.ts";
+import { type Json, noise, type Owner } from "../support/owner.ts";
+import { openProxied, type Proxied } from "../support/proxied.ts";
+import type { Fault, Match, NetworkProxies } from "../support/proxy.ts";
 
 const PUT = "com.atproto.repo.putRecord";
 const CREATE = "com.atproto.repo.createRecord";
@@ -26,6 +27,7 @@ const answer = (status: number, error = "Wrong", headers = {}): Fault => ({
 });
 
 describe("a network that fails", () => {
+  let world: Proxied;
   let network: Network;
   let proxies: NetworkProxies;
   let machine: Machine;
@@ -35,17 +37,14 @@ describe("a network that fails", () => {
   let repository: Repository;
 
   beforeAll(async () => {
-    network = await openNetwork();
-    proxies = await proxyNetwork(network);
-    const account = await network.createAccount("faulty");
-    machine = await openMachine({ ...network, env: proxies.env }, { account });
-    owner = await openOwner(network, account);
+    world = await openProxied("faulty");
+    ({ network, proxies, owner } = world);
+    machine = await world.open();
   });
 
   afterAll(async () => {
     await machine[Symbol.asyncDispose]();
-    await proxies[Symbol.asyncDispose]();
-    await network[Symbol.asyncDispose]();
+    await world[Symbol.asyncDispose]();
   });
 
   const named = () => ({ owner: machine.account.did, name });
@@ -280,10 +279,7 @@ describe("a network that fails", () => {
             [down, false, 9],
           ] as [Fault, boolean | undefined, number][]
         ) {
-          reader = await openMachine({ ...network, env: proxies.env }, {
-            account: machine.account,
-            login: false,
-          });
+          reader = await world.open({ login: false });
           await using _ = reader;
           const said = `${times} ${JSON.stringify(fault)}`;
           {
@@ -305,10 +301,7 @@ describe("a network that fails", () => {
     }
 
     it("takes no wrong bytes for a piece, and asks for it alone again", async () => {
-      reader = await openMachine({ ...network, env: proxies.env }, {
-        account: machine.account,
-        login: false,
-      });
+      reader = await world.open({ login: false });
       await using _ = reader;
       const size = (await manifest()).packs.at(-1).bytes;
       for (const body of ["x".repeat(size), "x".repeat(size - 1), "x".repeat(size + 1), ""]) {
@@ -322,10 +315,7 @@ describe("a network that fails", () => {
     });
 
     it("uses the copy at hand with a note of its age, however it fails", async () => {
-      reader = await openMachine({ ...network, env: proxies.env }, {
-        account: machine.account,
-        login: false,
-      });
+      reader = await world.open({ login: false });
       await using _ = reader;
       const { refs } = (await view()).view;
       for (

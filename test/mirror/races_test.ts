@@ -13,9 +13,10 @@ import { git, tryGit } from "../support/git.ts";
 import { binary } from "../support/binary.ts";
 import { run } from "../support/home.ts";
 import { type Machine, openMachine } from "../support/machine.ts";
-import { type Network, openNetwork } from "../support/network.ts";
-import { type Json, noise, openOwner, type Owner } from "../support/owner.ts";
-import { type NetworkProxies, proxyNetwork } from "../support/proxy.ts";
+import type { Network } from "../support/network.ts";
+import { type Json, noise, type Owner } from "../support/owner.ts";
+import { openProxied, type Proxied } from "../support/proxied.ts";
+import type { NetworkProxies } from "../support/proxy.ts";
 
 const PUT = "com.atproto.repo.putRecord";
 const APPLY = "com.atproto.repo.applyWrites";
@@ -23,6 +24,7 @@ const GET_BLOB = "com.atproto.sync.getBlob";
 const ONLINE = { offline: false, maxAge: 0 };
 
 describe("two machines of one account at once", () => {
+  let world: Proxied;
   let network: Network;
   let proxies: NetworkProxies;
   let left: Machine;
@@ -33,19 +35,16 @@ describe("two machines of one account at once", () => {
   let repository: Repository;
 
   beforeAll(async () => {
-    network = await openNetwork();
-    proxies = await proxyNetwork(network);
-    const account = await network.createAccount("racer");
-    left = await openMachine({ ...network, env: proxies.env }, { account });
-    right = await openMachine({ ...network, env: proxies.env }, { account });
-    owner = await openOwner(network, account);
+    world = await openProxied("racer");
+    ({ network, proxies, owner } = world);
+    left = await world.open();
+    right = await world.open();
   });
 
   afterAll(async () => {
     await left[Symbol.asyncDispose]();
     await right[Symbol.asyncDispose]();
-    await proxies[Symbol.asyncDispose]();
-    await network[Symbol.asyncDispose]();
+    await world[Symbol.asyncDispose]();
   });
 
   beforeEach(async () => {
@@ -499,10 +498,7 @@ describe("two machines of one account at once", () => {
     it("while another reads what is folded and deleted: it reads the newer", async () => {
       await fill(left, "a");
       await fill(left, "b");
-      await using reader = await openMachine({ ...network, env: proxies.env }, {
-        account: left.account,
-        login: false,
-      });
+      await using reader = await world.open({ login: false });
       const read = async () => {
         const { mirror } = await findRepository(await reader.open("read"), named());
         return { path: mirror.path, ...await mirror.latest() };
@@ -536,10 +532,7 @@ describe("two machines of one account at once", () => {
   describe("of one machine", () => {
     it("sync one mirror, and fetch each pack once", async () => {
       await write(left, [{ path: "a", base64: base64(noise(200_000)) }]);
-      await using reader = await openMachine({ ...network, env: proxies.env }, {
-        account: left.account,
-        login: false,
-      });
+      await using reader = await world.open({ login: false });
       proxies.pds.forget();
       const views = await Promise.all(Array.from({ length: 4 }, async () => {
         const { mirror } = await findRepository(await reader.open("read"), named());
@@ -557,10 +550,7 @@ describe("two machines of one account at once", () => {
         content: "text\n",
       }]);
       const program = await binary();
-      await using reader = await openMachine({ ...network, env: proxies.env }, {
-        account: left.account,
-        login: false,
-      });
+      await using reader = await world.open({ login: false });
       proxies.pds.forget();
       const repo = `${left.account.handle}/${name}`;
       const ended = await Promise.all(
