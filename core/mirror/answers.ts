@@ -22,7 +22,7 @@ export interface Room {
   readonly files: number;
 }
 
-const ROOM: Room = { memory: 8 << 20, disk: 32 << 20, files: 512 };
+const ROOM: Room = { memory: 4 << 20, disk: 32 << 20, files: 512 };
 
 /**
  * Answers of one kind that follow from oids alone, so that they never grow stale: those used last are kept in memory,
