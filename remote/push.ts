@@ -1,9 +1,11 @@
+import { existsSync } from "node:fs";
+import { rename } from "node:fs/promises";
 import type { WriteContext } from "../core/context.ts";
 import { CorruptError, KnotlessError, NotFoundError } from "../core/errors.ts";
 import { type RefUpdate, shortRef } from "../core/forge/moved.ts";
 import type { RepoName } from "../core/forge/names.ts";
-import { withPackFile } from "../core/forge/pack_file.ts";
 import { MOST_NEEDS } from "../core/forge/place_pack.ts";
+import { withKeptFile } from "../core/forge/kept_file.ts";
 import { publish } from "../core/forge/publish.ts";
 import { openNewest, openWriting, type Writing } from "../core/forge/writing.ts";
 import type { Oid } from "../core/git/object.ts";
@@ -137,7 +139,8 @@ async function send(pushing: Push, writing: Writing, updates: readonly RefUpdate
   const { context } = pushing;
   const { repository, manifest, reading } = writing;
   const tips = newOids(updates);
-  await withPackFile(context, repository.mirror, async (file) => {
+  const key = [repository.uri, ...tips, "", ...heldBy(writing).tips].join("\n");
+  await withKeptFile(context, repository.mirror, key, async (file) => {
     const received = tips.length === 0 ? undefined : await bring(pushing, writing, tips, file);
     const objects = received?.reader ?? reading.objects;
     const firstHead = chooseHead(manifest, updates);
@@ -155,7 +158,10 @@ async function send(pushing: Push, writing: Writing, updates: readonly RefUpdate
   });
 }
 
-/** Packs what is new and has the mirror check it; undefined when every object is there already. */
+/**
+ * Packs what is new, unless an earlier push has, and has the mirror check it; undefined when every object is there
+ * already.
+ */
 async function bring(
   { pushed, options }: Push,
   writing: Writing,
@@ -164,21 +170,26 @@ async function bring(
 ): Promise<Received | undefined> {
   const { mirror } = writing.repository;
   const held = heldBy(writing);
+  const part = `${file}.part`;
   const isThin = held.tips.length > 0;
-  const first = { held, file, isThin, isHeard: options.progress };
-  const whole = { ...first, isThin: false, isHeard: false };
-  const { objects, isBulk } = await packObjects(pushed, tips, first);
-  if (objects === 0) {
-    const missing = tips.find((oid) => !writing.reading.objects.has(oid));
-    if (missing !== undefined) throw new CorruptError(`git did not pack ${missing}`);
-    return undefined;
+  const whole = { held, file: part, isThin: false, isHeard: false };
+  if (!existsSync(file)) {
+    const first = { ...whole, isThin, isHeard: options.progress };
+    const { objects, isBulk } = await packObjects(pushed, tips, first);
+    if (objects === 0) {
+      const missing = tips.find((oid) => !writing.reading.objects.has(oid));
+      if (missing !== undefined) throw new CorruptError(`git did not pack ${missing}`);
+      return undefined;
+    }
+    // What many readers will fetch must not lean on much else.
+    if (isThin && isBulk) await packObjects(pushed, tips, whole);
+    await rename(part, file);
   }
-  // What many readers will fetch must not lean on much else.
-  if (isThin && isBulk) await packObjects(pushed, tips, whole);
   const received = await mirror.receive(file, tips);
   if (received.needs.length <= MOST_NEEDS) return received;
   await mirror.discard(received);
   await packObjects(pushed, tips, whole);
+  await rename(part, file);
   return await mirror.receive(file, tips);
 }
 

@@ -67,7 +67,7 @@ export async function fold(
       refuseOther(record, manifest.record);
       const folded = received && await writePackRecord(
         context,
-        repository.uri,
+        repository,
         received,
         folds,
         made,

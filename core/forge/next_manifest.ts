@@ -41,7 +41,7 @@ export type Arrangement = Pick<Refs, "packs" | "tail" | "retired">;
  */
 export async function nextManifest(
   context: WriteContext,
-  { uri, mirror }: Repository,
+  repository: Repository,
   seen: Manifest,
   { updates, head, firstHead, received, arrange }: Change,
   { id, made, logs }: { id: string; made: Made; logs: string[] },
@@ -50,11 +50,11 @@ export async function nextManifest(
   const nextHead = head ?? (hasBranches(seen.refs) ? undefined : firstHead) ?? seen.record.head;
   const gone = updates.find(({ ref, new: made }) => ref === nextHead && made === undefined);
   if (gone) throw refuseCurrent(gone.ref);
-  const state = await mirror.state();
+  const state = await repository.mirror.state();
   const arrangement = arrange
     ? await arrange(seen.record, made)
     : received
-    ? await placePack(context, uri, seen.record, received, made)
+    ? await placePack(context, repository, seen.record, received, made)
     : {};
   const next: Refs = {
     ...seen.record,
@@ -63,7 +63,7 @@ export async function nextManifest(
     ...arrangement,
     log: updates.length === 0 ? seen.record.log : await logPush(
       context,
-      uri,
+      repository.uri,
       seen.record.log,
       { id, by: context.account.did, updates },
       logs,

@@ -10,7 +10,9 @@ import { packHeader } from "../git/pack_scan.ts";
 import { TAIL_BYTES, tailBytes } from "../mirror/manifest.ts";
 import type { Listed, Sealed } from "../mirror/state.ts";
 import type { Received } from "../mirror/view.ts";
-import { createSurely, uploadSurely } from "./write_again.ts";
+import type { Repository } from "./repository.ts";
+import { Uploaded } from "./uploaded.ts";
+import { createSurely } from "./write_again.ts";
 
 /** The most bytes of a pack that its record holds inline; a larger one is in blobs. */
 const INLINE_BYTES = 49_152;
@@ -33,7 +35,7 @@ export type Made = Map<string, Sealed>;
  */
 export async function placePack(
   context: WriteContext,
-  repo: string,
+  repository: Repository,
   { packs, tail }: Pick<Refs, "packs" | "tail">,
   received: Received,
   made: Made,
@@ -45,19 +47,21 @@ export async function placePack(
       return { packs, tail: [...tail, last] };
     }
     return {
-      packs: [...packs, ...await seal(context, repo, tail, received.reader, made)],
+      packs: [...packs, ...await seal(context, repository.uri, tail, received.reader, made)],
       tail: [last],
     };
   }
-  const sealed = tail.length === 0 ? [] : await seal(context, repo, tail, received.reader, made);
-  const own = await writePackRecord(context, repo, received, [], made);
+  const sealed = tail.length === 0
+    ? []
+    : await seal(context, repository.uri, tail, received.reader, made);
+  const own = await writePackRecord(context, repository, received, [], made);
   return { packs: [...packs, ...sealed, own], tail: [] };
 }
 
 /** Makes the record of a pack, its bytes inline or in blobs; `folds` are the SHA-256 of the packs it replaces. */
 export async function writePackRecord(
   context: WriteContext,
-  repo: string,
+  { uri: repo, mirror }: Repository,
   received: Received,
   folds: readonly string[],
   made: Made,
@@ -68,15 +72,22 @@ export async function writePackRecord(
     if (bytes <= INLINE_BYTES) {
       return await createPack(context, { ...record, data: await readFile(file) });
     }
-    const inBlobs = async () =>
-      await createPack(context, { ...record, blobs: await uploadPieces(context, received) });
+    const uploaded = await Uploaded.open(context, mirror);
+    const inBlobs = async () => {
+      const blobs = await uploadPieces(context, received, uploaded);
+      return await createPack(context, { ...record, blobs });
+    };
+    let sealed: Sealed;
     try {
-      return await inBlobs();
+      sealed = await inBlobs();
     } catch (error) {
       // The PDS keeps a blob that no record names for a while only.
       if (!(error instanceof KnotlessError) || error.code !== "remote.blob_missing") throw error;
-      return await inBlobs();
+      await uploaded.forget();
+      sealed = await inBlobs();
     }
+    await uploaded.forget();
+    return sealed;
   });
 }
 
@@ -128,7 +139,11 @@ async function createPack(
   return { sha256, folds, isThin: needs.length > 0, listed: { rkey, cid, bytes, objects } };
 }
 
-async function uploadPieces(context: WriteContext, { file, bytes }: Received): Promise<BlobRef[]> {
+async function uploadPieces(
+  context: WriteContext,
+  { file, bytes }: Received,
+  uploaded: Uploaded,
+): Promise<BlobRef[]> {
   const { blobUploadLimit } = await context.records.describe(context.account.pds);
   const usual = Math.min(PIECE_BYTES, blobUploadLimit);
   const piece = bytes / usual > MOST_PIECES ? blobUploadLimit : usual;
@@ -138,7 +153,7 @@ async function uploadPieces(context: WriteContext, { file, bytes }: Received): P
     const end = Math.min(start + piece, bytes);
     const parts: Uint8Array[] = [];
     for await (const part of createReadStream(file, { start, end: end - 1 })) parts.push(part);
-    blobs.push(await uploadSurely(context.writer, Buffer.concat(parts)));
+    blobs.push(await uploaded.upload(Buffer.concat(parts)));
     sent += end - start;
     context.progress("sending packs", sent, bytes);
   }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
+import { afterAll, beforeAll, beforeEach, describe, it } from "@std/testing/bdd";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
@@ -221,20 +221,67 @@ describe("work that is cut off", () => {
     assertEquals(kills, 4 + pieces, "name, repository, manifest, pack records and pieces");
   });
 
-  it("sends no piece of a push that ends in an error again when it is still there", async () => {
-    const { url } = await home.create({ name: `again${number++}` });
-    await home.ok(".", "init", "-q", "again");
-    await writeFile(join(home.dir, "again", "file"), noise(3 * PIECE));
-    await home.ok("again", "add", "file");
-    await home.ok("again", "commit", "-q", "-m", "one");
-    proxies.pds.forget();
-    {
-      using _ = proxies.pds.inject({ nsid: UPLOAD, skip: 2 }, { kind: "drop", when: "before" });
-      assertEquals((await home.git("again", "push", url, "HEAD:main")).status, 1);
+  describe("while a push sends its pieces", () => {
+    const pieces = 7;
+    let folder: string;
+    let url: string;
+    let repository: Repository;
+
+    beforeEach(async () => {
+      folder = `again${number++}`;
+      ({ url, repository } = await home.create({ name: folder }));
+      await home.ok(".", "init", "-q", folder);
+      await writeFile(join(home.dir, folder, "file"), noise(6.5 * PIECE));
+      await home.ok(folder, "add", "file");
+      await home.ok(folder, "commit", "-q", "-m", "one");
+      proxies.pds.forget();
+    });
+
+    /** The next push sends so many pieces, and then the repository is whole and nothing of it waits here. */
+    async function goesOn(sent: number): Promise<void> {
+      proxies.pds.forget();
+      await home.ok(folder, "push", "-q", url, "HEAD:main");
+      assertEquals(proxies.pds.count({ nsid: UPLOAD }), sent);
+      assertEquals(await readAnew(repository), await home.ok(folder, "rev-parse", "HEAD"));
+      // What a killed process had indexed is swept after a day.
+      const left = (await readdir(repository.mirror.path, { recursive: true })).filter((name) =>
+        /^(push-[^/]*\/pack|uploaded)$/.test(name)
+      );
+      assertEquals(left, []);
     }
-    await home.ok("again", "push", "-q", url, "HEAD:main");
-    // A blob that nothing names cannot be asked for: each is sent once more at most.
-    assert(proxies.pds.count({ nsid: UPLOAD }) <= 4 + 4 + 1);
+
+    it("sends only the others after an error", async () => {
+      {
+        using _ = proxies.pds.inject({ nsid: UPLOAD, skip: 3 }, { kind: "drop", when: "before" });
+        assertEquals((await home.git(folder, "push", url, "HEAD:main")).status, 1);
+      }
+      await goesOn(pieces - 3);
+    });
+
+    it("sends only the others after a kill", async () => {
+      const options = { cwd: join(home.dir, folder), env: home.env, nsid: UPLOAD };
+      assert(await killedAt(4, ["git", "push", "-q", url, "HEAD:main"], options));
+      // The fifth was on its way and its answer was not heard.
+      await goesOn(pieces - 4);
+    });
+
+    it("sends all again when the PDS has them no more", async () => {
+      {
+        using _ = proxies.pds.inject({ nsid: UPLOAD, skip: 6 }, { kind: "drop", when: "before" });
+        assertEquals((await home.git(folder, "push", url, "HEAD:main")).status, 1);
+      }
+      const gone = {
+        kind: "answer",
+        status: 400,
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ error: "BlobNotFound", message: "says the test" }),
+      } as const;
+      using _ = proxies.pds.inject(
+        { nsid: "com.atproto.repo.createRecord", times: 1 },
+        gone,
+      );
+      await goesOn(1 + pieces);
+    });
   });
 
   describe("in a mirror", () => {

@@ -8,6 +8,8 @@ export interface KillOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** Counts the requests of this method only. */
+  readonly nsid?: string;
 }
 
 /**
@@ -18,13 +20,13 @@ export async function killAt(
   proxy: Proxy,
   at: number,
   [command = "", ...args]: readonly string[],
-  { cwd, env, stdin = "" }: KillOptions,
+  { cwd, env, stdin = "", nsid }: KillOptions,
 ): Promise<boolean> {
   proxy.forget();
   let release = () => {};
   const until = new Promise<void>((resolve) => release = resolve);
   using rule = proxy.inject(
-    { path: /^\/xrpc\/(?!.*describeServer)/, skip: at, times: 1 },
+    { ...(nsid && { nsid }), path: /^\/xrpc\/(?!.*describeServer)/, skip: at, times: 1 },
     { kind: "hold", until },
   );
   const child = spawn(command, args, {
