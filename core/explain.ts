@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { quote, UsageError } from "./errors.ts";
-import { nearest } from "./text.ts";
+import { inFull, nearest } from "./text.ts";
 
 /** What is said of a place in the arguments. */
 interface Field {
@@ -34,7 +34,7 @@ export function explain(schema: z.ZodObject, args: unknown, error: z.ZodError): 
   const name = where || "the arguments";
   if (came === undefined && issue.code === "invalid_type") {
     return new UsageError(
-      `${name} is missing${field?.description ? `: ${field.description}` : ""}`,
+      `${name} is missing${field?.description ? `: ${inFull(field.description)}` : ""}`,
     );
   }
   return new UsageError(`${name}${issueText(issue, came, field)}`);
@@ -86,7 +86,9 @@ function issueText(issue: z.core.$ZodIssue, came: unknown, field: Field | undefi
     case "invalid_format":
       return came === ""
         ? " is empty"
-        : `: ${given} does not fit${field?.description ? `: give ${field.description}` : ""}`;
+        : `: ${given} does not fit${
+          field?.description ? `: give ${inFull(field.description)}` : ""
+        }`;
     default:
       return customText(issue.message, came, given);
   }

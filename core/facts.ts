@@ -8,8 +8,6 @@ export interface Schema {
   readonly required?: readonly string[];
   readonly items?: Schema;
   readonly enum?: readonly string[];
-  readonly minimum?: number;
-  readonly maximum?: number;
   readonly additionalProperties?: Schema;
 }
 

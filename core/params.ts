@@ -22,7 +22,7 @@ function parsed<T>(read: (text: string) => T): z.ZodType<T, string> {
 
 /** A repository. */
 export const repo = () =>
-  parsed(parseRepoName).meta({ names: "repo" }).describe("the repository, as handle/name");
+  parsed(parseRepoName).meta({ names: "repo" }).describe("[the repository, as handle/name]");
 
 /** An account, as a handle or a DID. */
 export const actor = (what: string) =>
@@ -43,7 +43,7 @@ export const repoName = (what: string) =>
 /** A commit, by anything that names it. */
 export const rev = () =>
   z.string().min(1).max(500).optional().describe(
-    "a branch, tag or commit (the default branch if not given)",
+    "[a branch, tag or commit (the default branch if not given)]",
   );
 
 /** A path in the repository. */
@@ -51,8 +51,8 @@ export const path = (what: string) => z.string().min(1).max(4096).describe(what)
 
 /** How many of a list; the command line gives all of them to a pipe. */
 export const limit = (usual: number) =>
-  z.number().int().min(1).max(1_000_000).default(usual).describe("at most this many");
+  z.number().int().min(1).max(1_000_000).default(usual).describe("[at most this many]");
 
 /** Where to go on in a list that was cut. */
 export const cursor = () =>
-  z.string().max(2000).optional().describe("go on where an earlier answer's cursor says");
+  z.string().max(2000).optional().describe("[go on where an earlier answer's cursor says]");

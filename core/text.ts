@@ -253,3 +253,15 @@ function editDistance(a: string, b: string): number {
   }
   return previous[b.length] ?? 0;
 }
+/**
+ * The whole description of a parameter. What stands in [ ] is said to people only: assistants know it from the name or the
+ * server's instructions.
+ */
+export function inFull(description: string): string {
+  return description.replace(/[[\]]/g, "");
+}
+
+/** The description without what is said to people only. */
+export function inBrief(description: string): string {
+  return description.replace(/\[[^\]]*\]\s*/g, "");
+}

@@ -8,6 +8,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
+import { inBrief, inFull } from "../core/text.ts";
 import type { Fact, Fit, Named, ParamFact, Schema } from "../core/facts.ts";
 import { type Entry, loadEntries } from "../core/table.ts";
 import { commandsPage } from "./commands_page.ts";
@@ -42,7 +43,10 @@ interface JsonSchema {
   readonly names?: Named;
 }
 
-/** What clients of every kind understand of a JSON Schema; throws where a schema cannot be said so. */
+/**
+ * What clients of every kind understand of a JSON Schema, without bounds: they keep nonsense out, and the command checks
+ * them. Throws where a schema cannot be said so.
+ */
 export function portable(schema: JsonSchema, where: string): Schema {
   const { type, description, properties, required, items, minimum, maximum } = schema;
   if (typeof type !== "string" || !types.has(type)) {
@@ -52,9 +56,10 @@ export function portable(schema: JsonSchema, where: string): Schema {
   const bounded = minimum !== undefined && maximum !== undefined &&
     Math.max(-minimum, maximum) < Number.MAX_SAFE_INTEGER;
   if (type === "integer" && !bounded) throw new Error(`${where} is an integer without bounds`);
+  const said = inBrief(description ?? "");
   return {
     type: type as Schema["type"],
-    ...(description && { description }),
+    ...(said !== "" && { description: said }),
     ...(properties && {
       properties: Object.fromEntries(
         Object.entries(properties).map(([name, property]) => [
@@ -66,8 +71,6 @@ export function portable(schema: JsonSchema, where: string): Schema {
     ...(required?.length && { required: [...required] }),
     ...(items && { items: portable(items, `${where}[]`) }),
     ...(schema.enum && { enum: [...schema.enum] }),
-    ...(minimum !== undefined && { minimum }),
-    ...(maximum !== undefined && { maximum }),
     ...(isTextMap(schema) && { additionalProperties: { type: "string" } }),
   };
 }
@@ -122,8 +125,9 @@ function paramFact(
   raw: JsonSchema,
   params: z.ZodObject,
 ): ParamFact {
-  const { type, items, minimum, maximum } = schema;
+  const { type, items } = schema;
   const given = raw.properties?.[name];
+  const { minimum, maximum, description = "" } = given ?? {};
   const usual = given?.default;
   const required = raw.required?.includes(name) ?? false;
   const blank = type === "string" && !required &&
@@ -139,7 +143,7 @@ function paramFact(
     ...(minimum !== undefined && { minimum }),
     ...(maximum !== undefined && { maximum }),
     required,
-    description: schema.description ?? "",
+    description: inFull(description),
     ...(letters[name] && { short: letters[name] }),
     ...(blank && { blank }),
     ...(names && { names }),

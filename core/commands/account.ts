@@ -8,7 +8,7 @@ const follow = command({
   summary: "Follow an account",
   kind: "write",
   answer: () => object({ following: flag(), uri: orNull(text("the follow's")) }),
-  params: ({ actor }) => ({ handle: actor("whom, as a handle or a DID") }),
+  params: ({ actor }) => ({ handle: actor("[whom, as a handle or a DID]") }),
   positionals: ["handle"],
   undo: "stop following",
   examples: [{ line: "account follow alice.test", says: "follow someone" }],
@@ -28,7 +28,7 @@ const follows = command({
       ),
     }),
   params: ({ actor }) => ({
-    handle: actor("whose, as a handle or a DID (yours if not given)").optional(),
+    handle: actor("[whose, as a handle or a DID (yours if not given)]").optional(),
   }),
   positionals: ["handle"],
   examples: [{ line: "account follows alice.test", says: "list whom someone follows" }],

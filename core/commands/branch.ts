@@ -12,7 +12,7 @@ const create = command({
   answer: () => object({ branch: text(), commit: commitId }),
   params: ({ z, repo, rev }) => ({
     repo: repo(),
-    name: branchName(z, "the new branch"),
+    name: branchName(z, "[the new branch]"),
     rev: rev(),
   }),
   positionals: ["repo", "name", "rev"],
@@ -27,7 +27,7 @@ const remove = command({
   kind: "write",
   answer: () => object({ branch: text(), commit: commitId }),
   destructive: true,
-  params: ({ z, repo }) => ({ repo: repo(), name: branchName(z, "the branch") }),
+  params: ({ z, repo }) => ({ repo: repo(), name: branchName(z, "[the branch]") }),
   positionals: ["repo", "name"],
   examples: [{ line: "branch delete alice.test/app topic", says: "delete it" }],
   run: (context, { repo, name }) => deleteBranch(context, repo, name),
@@ -44,8 +44,8 @@ const rename = command({
   answer: () => object({ branch: text(), was: text(), commit: commitId, pulls: many(text()) }),
   params: ({ z, repo }) => ({
     repo: repo(),
-    branch: branchName(z, "the branch"),
-    name: branchName(z, "its new name"),
+    branch: branchName(z, "[the branch]"),
+    name: branchName(z, "[its new name]"),
   }),
   positionals: ["repo", "branch", "name"],
   examples: [{ line: "branch rename alice.test/app topic feature", says: "call it feature" }],

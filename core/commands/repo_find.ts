@@ -83,12 +83,12 @@ const blame = command({
     }),
   params: ({ z, repo, rev, path, limit, cursor }) => ({
     repo: repo(),
-    path: path("the file"),
+    path: path("[the file]"),
     rev: rev(),
     start: z.number().int().min(1).max(1_000_000_000).optional()
-      .describe("the first line (all if not given)"),
+      .describe("[the first line (all if not given)]"),
     end: z.number().int().min(1).max(1_000_000_000).optional()
-      .describe("the last line (start if not given)"),
+      .describe("[the last line] (start if not given)"),
     limit: limit(100),
     cursor: cursor(),
   }),

@@ -31,7 +31,7 @@ const list = command({
       })),
     }),
   params: ({ actor }) => ({
-    handle: actor("whose, as a handle or a DID (yours if not given)").optional(),
+    handle: actor("[whose, as a handle or a DID (yours if not given)]").optional(),
   }),
   positionals: ["handle"],
   examples: [
@@ -97,7 +97,7 @@ const tree = command({
     }),
   params: ({ repo, rev, path, limit, cursor }) => ({
     repo: repo(),
-    path: path("the directory (the top if not given)").optional(),
+    path: path("[the directory] (the top if not given)").optional(),
     rev: rev(),
     limit: limit(1000),
     cursor: cursor(),
@@ -132,12 +132,12 @@ const read = command({
     }),
   params: ({ z, repo, rev, path }) => ({
     repo: repo(),
-    path: path("the file"),
+    path: path("[the file]"),
     rev: rev(),
     start: z.number().int().min(1).max(1_000_000_000).optional()
-      .describe("the first line, from 1"),
+      .describe("[the first line, from 1]"),
     end: z.number().int().min(1).max(1_000_000_000).optional()
-      .describe("the last line (the file's if not given)"),
+      .describe("[the last line (the file's if not given)]"),
   }),
   positionals: ["repo", "path"],
   examples: [
@@ -217,9 +217,9 @@ const diff = command({
     }),
   params: ({ z, repo }) => ({
     repo: repo(),
-    base: z.string().min(1).max(500).describe("what to compare with"),
+    base: z.string().min(1).max(500).describe("[what to compare with]"),
     head: z.string().min(1).max(500).optional()
-      .describe("a branch, tag or commit (the default branch if not given)"),
+      .describe("[a branch, tag or commit (the default branch if not given)]"),
     paths: z.array(z.string().min(1).max(4096)).max(500).optional()
       .describe("only these files and directories, however long"),
   }),

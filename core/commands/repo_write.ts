@@ -47,12 +47,12 @@ const create = command({
       warning: orNull(text()),
     }),
   params: ({ z, repoName }) => ({
-    name: repoName("its name"),
+    name: repoName("[its name]"),
     description: description(z).optional().describe("one line on what it is"),
     links: links(z).describe("its links, its website first"),
     topics: topics(z).describe("words to find it by"),
     default_branch: z.string().min(1).max(200).optional()
-      .describe("the branch its HEAD names (main if not given)"),
+      .describe("[the branch its HEAD names] (main if not given)"),
     runners: z.array(z.string().max(300)).max(20).optional()
       .describe("the accounts whose checks it shows"),
     private: z.boolean().optional().describe("only for its members to read"),
@@ -92,8 +92,8 @@ const edit = command({
   params: ({ z, repo }) => ({
     repo: repo(),
     description: description(z).optional().describe("one line on what it is; empty drops it"),
-    links: links(z).describe("its links, in place of those it had"),
-    topics: topics(z).describe("words to find it by, in place of those it had"),
+    links: links(z).describe("[its links,] in place of those it had"),
+    topics: topics(z).describe("[words to find it by,] in place of those it had"),
     default_branch: z.string().min(1).max(200).optional().describe("the branch its HEAD names"),
   }),
   positionals: ["repo"],
@@ -110,7 +110,7 @@ const rename = command({
   summary: "Rename a repository; the old name leads to it",
   kind: "write",
   answer: () => object({ repo: text(), uri: text(), was: text("its name before") }),
-  params: ({ repo, repoName }) => ({ repo: repo(), name: repoName("its new name") }),
+  params: ({ repo, repoName }) => ({ repo: repo(), name: repoName("[its new name]") }),
   positionals: ["repo", "name"],
   examples: [{ line: "repo rename alice.test/app tool", says: "call it tool from now on" }],
   run: (context, { repo, name }) => renameRepository(context, repo, name),
@@ -184,17 +184,17 @@ const commit = command({
   params: ({ z, repo }) => ({
     repo: repo(),
     branch: z.string().min(1).max(200).optional()
-      .describe("the branch (the default branch if not given)"),
-    message: z.string().min(1).max(100_000).describe("the commit message"),
+      .describe("[the branch] (the default branch if not given)"),
+    message: z.string().min(1).max(100_000).describe("[the commit message]"),
     changes: z.array(z.strictObject({
-      path: z.string().min(1).max(4096).describe("the file"),
+      path: z.string().min(1).max(4096).describe("[the file]"),
       content: z.string().optional().describe("its whole new text"),
       base64: z.string().optional().describe("its whole new bytes"),
       edits: z.array(z.strictObject({
         old: z.string().describe("copied from the file"),
-        new: z.string().describe("what replaces it"),
+        new: z.string().describe("[what replaces it]"),
       })).max(1000).optional().describe("for a part of a file"),
-      delete: z.boolean().optional().describe("true deletes it"),
+      delete: z.boolean().optional().describe("[true deletes it]"),
     })).min(1).max(500).describe("each path once"),
     base: z.string().min(1).max(500).optional()
       .describe("the commit the changes were made against"),

@@ -26,7 +26,7 @@ const stars = command({
       stars: many(object({ repo: orNull(text()), uri: text("the star's"), createdAt: text() })),
     }),
   params: ({ actor }) => ({
-    handle: actor("whose, as a handle or a DID (yours if not given)").optional(),
+    handle: actor("[whose, as a handle or a DID (yours if not given)]").optional(),
   }),
   positionals: ["handle"],
   examples: [{ line: "repo stars alice.test", says: "list what someone starred" }],

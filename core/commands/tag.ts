@@ -3,7 +3,7 @@ import { createTag, deleteTag } from "../forge/refs.ts";
 import { object, text } from "../form.ts";
 import { commitId, sha } from "./forms.ts";
 
-const tagName = (z: Zod) => z.string().min(1).max(200).describe("the tag");
+const tagName = (z: Zod) => z.string().min(1).max(200).describe("[the tag]");
 
 const create = command({
   name: "tag create",
