@@ -5,7 +5,6 @@ import { openIdentity } from "./atproto/identity.ts";
 import { openRecords } from "./atproto/records.ts";
 import { openSessions, type Sessions } from "./atproto/session.ts";
 import { makeTids } from "./atproto/syntax.ts";
-import { openWriter } from "./atproto/writer.ts";
 import type { Contexts, Kind, MachineContext, ReadContext, WriteContext } from "./context.ts";
 import { readAuthor } from "./author.ts";
 import { never, openBackground } from "./background.ts";
@@ -121,6 +120,7 @@ export function openWorld(globals: Globals, env: Env): (surface: Surface) => Ope
       }
       const login = await choose();
       if (login === undefined) throw new AuthError("none", "no one is logged in");
+      const { openWriter } = await import("./atproto/writer.ts");
       const { did } = login.info;
       const account = await identity.resolve(did);
       const authorized = () => sessions.authorized(did);

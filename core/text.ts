@@ -116,7 +116,10 @@ function cellText(value: unknown): string {
 
 /** A value as one field of TSV: safe as on a terminal; tab, newline and backslash are `\t`, `\n` and `\\`. */
 export function tsvField(value: unknown): string {
-  return safe(cellText(value)).replace(/[\t\n\\]/g, (character) => {
+  const text = cellText(value);
+  // Most fields are no more than this.
+  if (/^[ -[\]-~]*$/.test(text)) return text;
+  return safe(text).replace(/[\t\n\\]/g, (character) => {
     return character === "\t" ? "\\t" : character === "\n" ? "\\n" : "\\\\";
   });
 }

@@ -1,6 +1,5 @@
 import { CorruptError, KnotlessError, NotFoundError, quote, RemoteError } from "../errors.ts";
-import { type OpenBlob, openBlob, readBlob } from "./blob.ts";
-import { readCar } from "./car.ts";
+import type { OpenBlob } from "./blob.ts";
 import { decodeCbor } from "./cbor.ts";
 import { parseCid } from "./cid.ts";
 import { fromJson } from "./data.ts";
@@ -133,6 +132,7 @@ export function openRecords(options: RecordsOptions): Records {
     const reply = await get(url, BLOCKS_BYTES);
     if (reply.status === 200) {
       const wanted = new Set(cids);
+      const { readCar } = await import("./car.ts");
       for (const { cid, block } of readCar(reply.body)) {
         if (wanted.has(cid)) found.set(cid, decodeCbor(block));
       }
@@ -152,6 +152,7 @@ export function openRecords(options: RecordsOptions): Records {
 
   async function askBlob(account: Account, cid: string, maxBytes: number): Promise<OpenBlob> {
     const url = xrpcUrl(account.pds, "com.atproto.sync.getBlob", { did: account.did, cid });
+    const { openBlob } = await import("./blob.ts");
     const opened = await openBlob(url, { ...options, timeoutMs: longMs, maxBytes });
     const { response, host } = opened;
     const { status, headers } = response;
@@ -216,6 +217,7 @@ export function openRecords(options: RecordsOptions): Records {
 
     async *blob(account, cid, maxBytes) {
       const open = () => whereItIs(account, (now) => askBlob(now, cid, maxBytes));
+      const { readBlob } = await import("./blob.ts");
       yield* readBlob(await askAgain(open, signal, random, silent), cid, maxBytes);
     },
 

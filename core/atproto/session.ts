@@ -5,7 +5,7 @@ import type { Account, Identity } from "./identity.ts";
 import { createSession, deleteSession, expiryOf, refreshSession } from "./password.ts";
 import type { Visitor } from "./redirect.ts";
 import { openSessionStore, type StoredSession } from "./session_store.ts";
-import { openSigner, type Signer } from "./signer.ts";
+import type { Signer } from "./signer.ts";
 import type { Did } from "./syntax.ts";
 
 /** Sends requests as an account. */
@@ -143,8 +143,12 @@ export function openSessions(options: SessionsOptions): Sessions {
   async function authorized(did: Did): Promise<Authorized> {
     let held = await read(did);
     let signer: Promise<Signer> | undefined;
+    const signerOf = async (opened: StoredSession) => {
+      const { openSigner } = await import("./signer.ts");
+      return await openSigner(opened, { ...options, store });
+    };
     const send = async (path: string, init: RequestInit) => {
-      signer ??= openSigner(held, { ...options, store });
+      signer ??= signerOf(held);
       return await (await signer)(held, new URL(path, held.pds), init);
     };
     return {

@@ -4,7 +4,7 @@ import { listDirectory, readFile } from "../forge/browse.ts";
 import { readDiff } from "../forge/diff.ts";
 import { readLog } from "../forge/log.ts";
 import { openReading } from "../forge/reading.ts";
-import { listRefs } from "../forge/refs.ts";
+import { listRefs } from "../forge/list_refs.ts";
 import { listRepositories } from "../forge/repositories.ts";
 import { readStorage } from "../forge/storage.ts";
 import { toText } from "../answer.ts";

@@ -3,7 +3,7 @@ import { KnotlessError } from "../errors.ts";
 import { listDirectory } from "./browse.ts";
 import { parseRepoName } from "./names.ts";
 import { openReading } from "./reading.ts";
-import { listRefs } from "./refs.ts";
+import { listRefs } from "./list_refs.ts";
 
 /** More are not looked at: a completion has to come at once. */
 const MOST = 1000;

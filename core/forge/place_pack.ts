@@ -6,7 +6,7 @@ import type { WriteContext } from "../context.ts";
 import { KnotlessError } from "../errors.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { combinePacks } from "../git/combine.ts";
-import { packHeader } from "../git/pack_scan.ts";
+import { packHeader } from "../git/pack_head.ts";
 import { TAIL_BYTES, tailBytes } from "../mirror/manifest.ts";
 import type { Listed, Sealed } from "../mirror/state.ts";
 import type { Received } from "../mirror/view.ts";

@@ -1,7 +1,7 @@
 import { ID, type Pack } from "../atproto/lexicons.gen.ts";
 import { checkRecord } from "../atproto/validate.ts";
 import type { ReadContext } from "../context.ts";
-import { packHeader } from "../git/pack_scan.ts";
+import { packHeader } from "../git/pack_head.ts";
 import type { RepoName } from "./names.ts";
 import { findRepository } from "./repository.ts";
 

@@ -4,7 +4,8 @@ import { type EntryHeader, formatEntryHeader } from "./entry.ts";
 import { concat } from "./bytes.ts";
 import { hashObject } from "./hash.ts";
 import type { GitObject, ObjectReader, Oid } from "./object.ts";
-import { PACK_HEADER, type PackEntry, scanPack } from "./pack_scan.ts";
+import { PACK_HEADER } from "./pack_head.ts";
+import { type PackEntry, scanPack } from "./pack_scan.ts";
 import { sealPack } from "./write_pack.ts";
 
 /** Several packs made one. */

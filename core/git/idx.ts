@@ -59,9 +59,8 @@ export class PackIdx {
 
   /** Gives the offset in the pack of the object with this oid; undefined when the pack has none. */
   find(oid: Uint8Array): number | undefined {
-    const position = this.lowerBound(oid);
     const chunk = this.#chunkOf(oid[0] ?? 0, oid);
-    const at = position - chunk.low;
+    const at = placeIn(chunk.names, oid);
     if (at >= chunk.names.length / OID_BYTES) return undefined;
     if (compareOids(chunk.names, at * OID_BYTES, oid, 0) !== 0) return undefined;
     return this.#offset(chunk, at);
@@ -70,14 +69,7 @@ export class PackIdx {
   /** Gives the place in the order of oids of the first that is not below this one. */
   lowerBound(oid: Uint8Array): number {
     const { low, names } = this.#chunkOf(oid[0] ?? 0, oid);
-    let from = 0;
-    let to = names.length / OID_BYTES;
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      if (compareOids(names, middle * OID_BYTES, oid, 0) < 0) from = middle + 1;
-      else to = middle;
-    }
-    return low + from;
+    return low + placeIn(names, oid);
   }
 
   /** Gives the oid at a place in their order. */
@@ -132,6 +124,18 @@ export class PackIdx {
     }
     return Number(numbers(wide).getBigUint64(0));
   }
+}
+
+/** The place among sorted oids of the first that is not below this one. */
+function placeIn(names: Uint8Array, oid: Uint8Array): number {
+  let from = 0;
+  let to = names.length / OID_BYTES;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (compareOids(names, middle * OID_BYTES, oid, 0) < 0) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }
 
 function numbers(bytes: Uint8Array): DataView {

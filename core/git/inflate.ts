@@ -1,5 +1,5 @@
 import type { Buffer } from "node:buffer";
-import { inflateSync } from "node:zlib";
+import process from "node:process";
 import { CorruptError } from "../errors.ts";
 import { Inflater, type Sink } from "./inflater.ts";
 
@@ -18,7 +18,7 @@ export function inflate(
   at: number,
   size: number,
 ): { bytes: Uint8Array; consumed: number } | undefined {
-  if (size < ZLIB_LEAST || (size <= SMALL && ++calls > COLD_CALLS)) {
+  if (size === 0 || (size <= SMALL && ++calls > COLD_CALLS)) {
     const bytes = new Uint8Array(size);
     const inflater = new Inflater(input, at, bytes);
     const ending = inflater.run();
@@ -28,10 +28,12 @@ export function inflate(
     return { bytes, consumed: inflater.consumed };
   }
   try {
+    // Only now, for it takes longer to load than to say which refs there are.
+    const { inflateSync } = process.getBuiltinModule("node:zlib");
     // The options' type does not tell that `info` changes the answer.
     const answer: unknown = inflateSync(input.subarray(at), {
       info: true,
-      chunkSize: size,
+      chunkSize: Math.max(size, ZLIB_LEAST),
       maxOutputLength: size,
     });
     const { buffer, engine } = answer as { buffer: Buffer; engine: { bytesWritten: number } };
@@ -45,7 +47,9 @@ export function inflate(
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "Z_BUF_ERROR") return undefined;
     if (code === "ERR_BUFFER_TOO_LARGE") throw tooLong(size);
-    throw new CorruptError("compressed data breaks its format", { cause: error });
+    const isWrong = error instanceof Error && error.message.includes("data check");
+    const how = isWrong ? "fails its checksum" : "breaks its format";
+    throw new CorruptError(`compressed data ${how}`, { cause: error });
   }
 }
 

@@ -8,7 +8,7 @@ import { type IdxChunk, PackIdx } from "./idx.ts";
 import { inflateStart } from "./inflate.ts";
 import type { GitObject, ObjectKind, Oid } from "./object.ts";
 import { oidBytes } from "./oid.ts";
-import { PACK_HEADER, PACK_TRAILER, packHeader } from "./pack_scan.ts";
+import { PACK_HEADER, PACK_TRAILER, packHeader } from "./pack_head.ts";
 
 /** What the packs of a store share. */
 export interface PackShare {

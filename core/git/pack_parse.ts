@@ -6,7 +6,7 @@ import { LARGE, readData, streamData } from "./entry_data.ts";
 import { PositionedFile } from "./file.ts";
 import { startObjectHash } from "./hash.ts";
 import type { ObjectKind, Oid } from "./object.ts";
-import { PACK_HEADER, PACK_TRAILER } from "./pack_scan.ts";
+import { PACK_HEADER, PACK_TRAILER } from "./pack_head.ts";
 import { tooMuch } from "./pack_receive.ts";
 import { NONE, PackTable } from "./pack_table.ts";
 

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { CorruptError } from "../errors.ts";
 import { concat, sameBytes } from "./bytes.ts";
-import { LEAST_ENTRY, PACK_HEADER, PACK_TRAILER, packHeader } from "./pack_scan.ts";
+import { LEAST_ENTRY, PACK_HEADER, PACK_TRAILER, packHeader } from "./pack_head.ts";
 
 /** A pack that has been copied to a file, its checksum verified. */
 export interface ReceivedPack {

@@ -4,7 +4,7 @@ import { concat } from "./bytes.ts";
 import { makeDelta } from "./deltify.ts";
 import { formatEntryHeader } from "./entry.ts";
 import type { ObjectKind, Oid } from "./object.ts";
-import { PACK_HEADER } from "./pack_scan.ts";
+import { PACK_HEADER } from "./pack_head.ts";
 
 /** An object to put in a pack. */
 export interface NewEntry {

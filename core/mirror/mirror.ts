@@ -12,8 +12,6 @@ import { type ObjectStore, openStore } from "../git/store.ts";
 import { withLock } from "../lock.ts";
 import { spellAge } from "./age.ts";
 import { CHAINS, Chains, readChains, writeChains } from "./chains.ts";
-import { consolidate, listPath } from "./consolidate.ts";
-import { clearCopy, isDamaged } from "./damage.ts";
 import { fetchManifest } from "./fetch_manifest.ts";
 import type { Manifest } from "./manifest.ts";
 import {
@@ -25,7 +23,6 @@ import {
   sizeOfPacks,
   sweepPushes,
 } from "./place.ts";
-import { publishedOf } from "./published.ts";
 import {
   listedIn,
   readState,
@@ -35,7 +32,6 @@ import {
   trimState,
   writeState,
 } from "./state.ts";
-import { fetchPacks, indexFile, LostPackError } from "./sync.ts";
 import {
   doubtArrival,
   settleArrival,
@@ -66,7 +62,10 @@ export interface OpenStore {
   cid?: string;
 }
 
-/** One repository's copy on this machine: a bare git repository made from the packs in its owner's PDS. */
+/**
+ * One repository's copy on this machine: a bare git repository made from the packs in its owner's PDS. What changes it is
+ * loaded when it does: most commands only read what is here.
+ */
 export class Mirror {
   readonly path: string;
   readonly uri: string;
@@ -152,6 +151,7 @@ export class Mirror {
 
   /** The paths, without their ending, of the indexes of these of the manifest's packs, all held whole. */
   async packPaths(listed: Refs["packs"]): Promise<string[]> {
+    const { listPath } = await import("./consolidate.ts");
     const state = await this.state();
     return await Promise.all(listed.map(async ({ cid, rkey }) => {
       const sha256 = state?.records.get(cid) ?? "";
@@ -176,11 +176,13 @@ export class Mirror {
       const links = new Links();
       const progress = (text: string, done?: number, total?: number) =>
         this.#world.progress(text, done, total);
+      const { indexFile } = await import("./sync.ts");
       const indexed = await indexFile(file, folder, { store: held, links, signal, progress });
       const arrived = openStore(folder);
       const reader = layered(held, arrived);
       const verified = await verifyPush(this.path, held, arrived, tips, { links, signal });
       const close = () => arrived.close();
+      const { publishedOf } = await import("./published.ts");
       const published = await publishedOf(this.path, indexed, file);
       return { ...published, reader, folder, name: indexed.name, verified, close };
     } catch (error) {
@@ -252,6 +254,7 @@ export class Mirror {
   }
 
   async #heal({ offline }: { offline: boolean }): Promise<boolean> {
+    const { clearCopy, isDamaged } = await import("./damage.ts");
     const isBad = await isDamaged(this.path, this.#world.signal);
     if (isBad && offline) {
       throw new CorruptError(`the copy of ${this.uri} on this machine is damaged`, {
@@ -268,6 +271,7 @@ export class Mirror {
   }
 
   async #sync(how: { isWhole?: boolean; toWrite?: boolean }): Promise<Latest> {
+    const { LostPackError } = await import("./sync.ts");
     let manifest = await this.#read();
     for (let again = true;; again = false) {
       try {
@@ -311,6 +315,7 @@ export class Mirror {
     // What the state says is held, another process may have brought since this one looked.
     const held = state ? this.#viewOf(state).objects : this.#objects();
     const { signal } = this.#world;
+    const { fetchPacks } = await import("./sync.ts");
     const { packs, records, chains, links } = await fetchPacks({
       records: this.#world.records,
       account: this.account,
@@ -367,6 +372,7 @@ export class Mirror {
     const state = record === undefined ? next : trimState(next, record);
     await placeRefs(this.path, state.head, state.refs, this.#world.unique());
     await writeState(this.path, state, this.#world.unique());
+    const { consolidate } = await import("./consolidate.ts");
     return await consolidate(this.path, state, {
       store: this.#objects(),
       unique: () => this.#world.unique(),

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { createHash } from "node:crypto";
 import { readText, writeAtomic } from "../files.ts";
 import type { Refs } from "../atproto/lexicons.gen.ts";
 import type { RefTarget } from "./manifest.ts";
@@ -87,7 +86,7 @@ export async function readState(path: string): Promise<State | undefined> {
   try {
     const { sum, ...all } = JSON.parse(text);
     const { format, refs, packs, records, ...rest } = all;
-    if (format !== FORMAT || sum !== sumOf(all)) return undefined;
+    if (format !== FORMAT || sum !== await sumOf(all)) return undefined;
     return {
       ...rest,
       refs: new Map(
@@ -111,10 +110,13 @@ export async function writeState(path: string, state: State, unique: string): Pr
     packs: [...packs],
     records: [...records],
   };
-  await writeAtomic(join(path, FILE), JSON.stringify({ sum: sumOf(all), ...all }), { unique });
+  await writeAtomic(join(path, FILE), JSON.stringify({ sum: await sumOf(all), ...all }), {
+    unique,
+  });
 }
 
-/** Tells a state that was written from one that was damaged since. */
-function sumOf(all: object): string {
-  return createHash("sha1").update(JSON.stringify(all)).digest("hex");
+/** Tells a state that was written from one that was damaged since. To load node:crypto would take longer than to read. */
+async function sumOf(all: object): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(all));
+  return new Uint8Array(await crypto.subtle.digest("SHA-1", bytes)).toHex();
 }

@@ -1,5 +1,4 @@
-/** The part of `@std/cli/parse-args` that knotless uses, over `node:util`, for machines that cannot reach JSR. */
-import { parseArgs as parse } from "node:util";
+/** The part of `@std/cli/parse-args` that knotless uses, for machines that cannot reach JSR. */
 
 /** Which flags there are, by their long names. */
 export interface ParseOptions {
@@ -14,24 +13,25 @@ export interface ParseOptions {
 /** The values by flag, and the words that belong to none. */
 export type Args = { _: (string | number)[] } & Record<string, unknown>;
 
-/** Reads a command line; a boolean flag that is absent is false, a collected one is empty. */
+/**
+ * Reads a command line whose flags are spelled in full, `--flag` or `--flag=value`, up to a `--`; a boolean flag that is
+ * absent is false, a collected one is empty.
+ */
 export function parseArgs(args: readonly string[], options: ParseOptions = {}): Args {
   const { boolean = [], string = [], collect = [] } = options;
-  const known: Record<string, { type: "boolean" | "string"; multiple: boolean }> = Object.create(
-    null,
-  );
-  for (const name of boolean) known[name] = { type: "boolean", multiple: false };
-  for (const name of string) known[name] = { type: "string", multiple: collect.includes(name) };
-  const { values, positionals } = parse({
-    args: [...args],
-    options: known,
-    strict: false,
-    allowPositionals: true,
-  });
-  const read: Args = { _: positionals };
-  for (const name of boolean) read[name] = values[name] === "false" ? false : !!values[name];
-  for (const name of string) {
-    if (name !== "_") read[name] = values[name] ?? (collect.includes(name) ? [] : undefined);
+  const read: Args = { _: [] };
+  for (const name of boolean) read[name] = false;
+  for (const name of string) if (name !== "_") read[name] = collect.includes(name) ? [] : undefined;
+  for (const [index, word] of args.entries()) {
+    if (word === "--") {
+      read._.push(...args.slice(index + 1));
+      break;
+    }
+    const [, name = "", text] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
+    const before = read[name];
+    if (boolean.includes(name)) read[name] = text !== "false";
+    else if (name === "" || !string.includes(name)) read._.push(word);
+    else read[name] = Array.isArray(before) ? [...before, text ?? ""] : text ?? "";
   }
   return read;
 }
