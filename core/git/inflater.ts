@@ -20,17 +20,22 @@ const DISTANCE_BASE = [
 const DISTANCE_EXTRA = [0, 0, ...pairs(0, 13, 2)];
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-const lengthBase = Uint16Array.from(LENGTH_BASE);
-const lengthExtra = Uint8Array.from(LENGTH_EXTRA);
-const distanceBase = Uint16Array.from(DISTANCE_BASE);
-const distanceExtra = Uint8Array.from(DISTANCE_EXTRA);
+const lengthBase = new Uint16Array(LENGTH_BASE);
+const lengthExtra = new Uint8Array(LENGTH_EXTRA);
+const distanceBase = new Uint16Array(DISTANCE_BASE);
+const distanceExtra = new Uint8Array(DISTANCE_EXTRA);
 
 let fixed: { literal: HuffmanCode; distance: HuffmanCode } | undefined;
-const dynamic = {
-  lengths: new HuffmanCode(),
-  literal: new HuffmanCode(),
-  distance: new HuffmanCode(),
-};
+let dynamic: { lengths: HuffmanCode; literal: HuffmanCode; distance: HuffmanCode } | undefined;
+
+/** The codes of a dynamic block, the same ones each time. */
+function dynamicCodes(): NonNullable<typeof dynamic> {
+  return dynamic ??= {
+    lengths: new HuffmanCode(),
+    literal: new HuffmanCode(),
+    distance: new HuffmanCode(),
+  };
+}
 
 /**
  * Inflates one zlib stream (RFC 1950). It costs less to start than `node:zlib`, pulls its input piece by
@@ -104,7 +109,8 @@ export class Inflater {
       return this.#compressed(fixed.literal, fixed.distance);
     }
     if (type === 3) throw new CorruptError("compressed data has a block of no known type");
-    return this.#codes() ? this.#compressed(dynamic.literal, dynamic.distance) : "short";
+    const codes = dynamicCodes();
+    return this.#codes(codes) ? this.#compressed(codes.literal, codes.distance) : "short";
   }
 
   #finish(): Ending {
@@ -208,7 +214,7 @@ export class Inflater {
     return "done";
   }
 
-  #codes(): boolean {
+  #codes({ lengths: code, literal, distance }: NonNullable<typeof dynamic>): boolean {
     const counts = this.#bits(14);
     if (counts < 0) return false;
     const literals = (counts & 31) + 257;
@@ -222,10 +228,10 @@ export class Inflater {
       if (length < 0) return false;
       small[ORDER[i] ?? 0] = length;
     }
-    dynamic.lengths.build(small, { maySparse: false });
+    code.build(small, { maySparse: false });
     const lengths = new Uint8Array(literals + distances);
     for (let at = 0; at < lengths.length;) {
-      const symbol = this.#symbol(dynamic.lengths);
+      const symbol = this.#symbol(code);
       if (symbol < 0) return false;
       if (symbol < 16) {
         lengths[at++] = symbol;
@@ -241,8 +247,8 @@ export class Inflater {
       at += repeat;
     }
     if (lengths[256] === 0) throw new CorruptError("compressed data has no end of block");
-    dynamic.literal.build(lengths.subarray(0, literals), { maySparse: true });
-    dynamic.distance.build(lengths.subarray(literals), { maySparse: true });
+    literal.build(lengths.subarray(0, literals), { maySparse: true });
+    distance.build(lengths.subarray(literals), { maySparse: true });
     return true;
   }
 
