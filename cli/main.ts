@@ -7,7 +7,6 @@ import { type Arguments, readArgs } from "./args.ts";
 import { isOn } from "./env.ts";
 import { flagsOf, globalFlags, readLine } from "./flags.ts";
 import { type Globals, readColorWish, readGlobals, wantsJson } from "./globals.ts";
-import { helpFor } from "./help.ts";
 import { printResult } from "./print.ts";
 import { reportError, type ReportOptions } from "./report.ts";
 import { type Route, route } from "./route.ts";
@@ -68,6 +67,7 @@ async function explain(found: Route, terminal: Terminal, { facts }: Table): Prom
     terminal.useColor(readColorWish(line, terminal.env));
     if (line.given.has("version")) return await sayVersion(terminal);
   }
+  const { helpFor } = await import("./help.ts");
   const isShort = found.rest.includes("-h") && !found.rest.includes("--help");
   await terminal.out(helpFor(words, facts, { style: terminal.style, isShort }));
   return 0;

@@ -146,11 +146,10 @@ export class TreeCursor {
     }
     this.mode = canonicalMode(mode);
     this.nameStart = at + 1;
-    let end = at + 1;
-    while (bytes[end] !== 0 && end < bytes.length) end++;
+    const end = bytes.indexOf(0, at + 1);
     this.nameEnd = end;
     this.#end = end + 1 + OID_BYTES;
-    if (this.#end > bytes.length) {
+    if (end < 0 || this.#end > bytes.length) {
       throw new CorruptError("an entry of a tree is cut short");
     }
     return true;

@@ -7,7 +7,6 @@ import { atUri } from "../atproto/syntax.ts";
 import { CorruptError, OfflineError, RemoteError } from "../errors.ts";
 import type { Oid } from "../git/object.ts";
 import { layered } from "../git/layered.ts";
-import { Links } from "../git/links.ts";
 import { type ObjectStore, openStore } from "../git/store.ts";
 import { withLock } from "../lock.ts";
 import { spellAge } from "./age.ts";
@@ -22,6 +21,7 @@ import {
   placeRefs,
   sizeOfPacks,
   sweepPushes,
+  UNVERIFIED,
 } from "./place.ts";
 import {
   listedIn,
@@ -32,14 +32,7 @@ import {
   trimState,
   writeState,
 } from "./state.ts";
-import {
-  doubtArrival,
-  settleArrival,
-  UNVERIFIED,
-  type Verified,
-  verifyArrival,
-  verifyPush,
-} from "./verify.ts";
+import type { Verified } from "./verify.ts";
 import type { Freshness, Latest, Received, View } from "./view.ts";
 
 /** What mirrors need of the world. */
@@ -173,6 +166,7 @@ export class Mirror {
       if (typeof pack !== "string") await writeFile(file, pack);
       const held = this.#objects();
       const { signal } = this.#world;
+      const { Links } = await import("../git/links.ts");
       const links = new Links();
       const progress = (text: string, done?: number, total?: number) =>
         this.#world.progress(text, done, total);
@@ -180,6 +174,7 @@ export class Mirror {
       const indexed = await indexFile(file, folder, { store: held, links, signal, progress });
       const arrived = openStore(folder);
       const reader = layered(held, arrived);
+      const { verifyPush } = await import("./verify.ts");
       const verified = await verifyPush(this.path, held, arrived, tips, { links, signal });
       const close = () => arrived.close();
       const { publishedOf } = await import("./published.ts");
@@ -213,6 +208,7 @@ export class Mirror {
       if (received) {
         const { verified, folder, sha256, name, close } = received;
         close();
+        const { doubtArrival, settleArrival } = await import("./verify.ts");
         // One pack comes all at once: what was found whole is so, wherever this is cut off.
         if (verified.unreached.size > 0) {
           await doubtArrival(this.path, verified, this.#world.unique());
@@ -329,6 +325,7 @@ export class Mirror {
       progress: (text, done, total) => this.#world.progress(text, done, total),
     });
     await dropOtherPacks(waiting, new Set(packs.values()));
+    const { doubtArrival, settleArrival, verifyArrival } = await import("./verify.ts");
     const arrived = openStore(waiting);
     let verified: Verified;
     try {

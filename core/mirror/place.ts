@@ -3,6 +3,12 @@ import { join } from "node:path";
 import { isMissing, readText, writeAtomic } from "../files.ts";
 import { formatPackedRefs, type RefTarget } from "./manifest.ts";
 
+/**
+ * The file with the oids that packs brought and no ref has reached yet. What they lead to has not been seen, so being
+ * here proves nothing for them; everything else that is held is held with all it leads to.
+ */
+export const UNVERIFIED = "unverified";
+
 const CONFIG = `[core]
 \trepositoryformatversion = 0
 \tfilemode = true

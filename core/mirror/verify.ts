@@ -10,13 +10,8 @@ import { OID_BYTES, oidAt, oidBytes } from "../git/oid.ts";
 import { peel } from "../git/rev.ts";
 import type { ObjectStore } from "../git/store.ts";
 import type { Manifest } from "./manifest.ts";
+import { UNVERIFIED } from "./place.ts";
 import type { State } from "./state.ts";
-
-/**
- * The file with the oids that packs brought and no ref has reached yet. What they lead to has not been seen, so being
- * here proves nothing for them; everything else that is held is held with all it leads to.
- */
-export const UNVERIFIED = "unverified";
 
 /** What a check of new objects came to. */
 export interface Verified {
