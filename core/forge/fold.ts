@@ -8,6 +8,7 @@ import { withPackFile } from "./pack_file.ts";
 import { type Made, writePackRecord } from "./place_pack.ts";
 import type { Arrangement } from "./next_manifest.ts";
 import type { Repository } from "./repository.ts";
+import { retire } from "./retired.ts";
 import { swapManifest } from "./swap.ts";
 
 /** With so many packs the newest are folded after a write. */
@@ -72,12 +73,11 @@ export async function fold(
         folds,
         made,
       );
-      const at = context.now().toISOString();
       const gone = record.packs.slice(from, manifest.record.packs.length);
       return {
         packs: [...record.packs.slice(0, from), ...folded ? [folded] : [], ...after],
         tail: record.tail.filter(({ sha256 }) => !folds.includes(sha256)),
-        retired: [...record.retired, ...gone.map(({ rkey }) => ({ rkey, at }))],
+        retired: retire(record.retired, gone, context.now()),
       };
     };
     return await swapManifest(context, repository, manifest, { updates: [], received, arrange });

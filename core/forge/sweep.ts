@@ -1,17 +1,15 @@
 import { ID, type Log, type Refs } from "../atproto/lexicons.gen.ts";
-import { isTid, tidTime } from "../atproto/syntax.ts";
 import { matchesLexicon } from "../atproto/validate.ts";
 import type { Write } from "../atproto/writer.ts";
 import type { WriteContext } from "../context.ts";
 import { ConflictError, KnotlessError } from "../errors.ts";
 import { formatPackedRefs, type Manifest, readManifest } from "../mirror/manifest.ts";
 import type { Repository } from "./repository.ts";
+import { isOver } from "./retired.ts";
 
 const TRIES = 5;
 /** The most writes a PDS takes in one commit is 200; one of them is the manifest's. */
 const MOST_DELETES = 199;
-/** Younger leftovers may belong to a write that is on its way. */
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** What a sweep took away: pack records, pushes of the log, and names of deleted refs. */
 export interface Swept {
@@ -75,11 +73,9 @@ async function findLeftovers(
   uri: string,
   { record }: Manifest,
 ): Promise<Leftover[]> {
-  const before = context.now().getTime() - DAY_MS;
   const listed = new Set(record.packs.map(({ rkey }) => rkey));
-  const retired = new Map(record.retired.map(({ rkey, at }) => [rkey, Date.parse(at)]));
   const named = new Set(record.log.map(({ record }) => record));
-  const isOld = (rkey: string) => (retired.get(rkey) ?? (isTid(rkey) ? tidTime(rkey) : 0)) < before;
+  const isOld = isOver(record.retired, context.now());
   const found: Leftover[] = [];
   for (const collection of [ID.pack, ID.log]) {
     for await (const { uri: one, value } of context.records.list(context.account, collection)) {
