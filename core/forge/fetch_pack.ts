@@ -3,7 +3,7 @@ import type { ReadContext } from "../context.ts";
 import { CorruptError, quote, RefusedError, RemoteError } from "../errors.ts";
 import { concat, lenientText } from "../git/bytes.ts";
 import type { Oid } from "../git/object.ts";
-import { PACK_LIMITS } from "../mirror/sync.ts";
+import { PACK_LIMITS } from "../mirror/arrive.ts";
 import { postWants, sayWhy } from "./git_host.ts";
 import { FLUSH, formatPacket, readPackets } from "./packets.ts";
 import type { Advertised } from "./smart_http.ts";

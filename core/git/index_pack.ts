@@ -17,6 +17,7 @@ import { hashObject } from "./hash.ts";
 import { formatIdx } from "./idx_write.ts";
 import type { Links } from "./links.ts";
 import type { ObjectKind, ObjectReader, Oid } from "./object.ts";
+import type { Seam } from "./pack_chain.ts";
 import { completePack } from "./pack_complete.ts";
 import { type PackLimits, parsePack, type Taker } from "./pack_parse.ts";
 import { type ReceivedPack, receivePack } from "./pack_receive.ts";
@@ -80,7 +81,11 @@ export async function indexPack(
     const received = await receivePack(input, packPath, limits, signal);
     refuseOther(received, options.sha256);
     links?.expect(received.objects);
-    const { table: thin, outer, chains } = await resolve(packPath, received.objects, options);
+    const { table: thin, outer, chains } = await makeObjects(
+      packPath,
+      received.objects,
+      options,
+    );
     links?.settle(thin);
     const needs = outer.sort();
     let table = thin;
@@ -90,7 +95,7 @@ export async function indexPack(
     }
     const { idx, oids } = formatIdx(table, checksum);
     return {
-      ...place(work, outDir, checksum, idx),
+      ...placeIndexed(work, outDir, checksum, idx),
       checksum: checksum.toHex(),
       oids,
       sha256: received.sha256,
@@ -104,25 +109,37 @@ export async function indexPack(
   }
 }
 
+/** What came of making every object of a pack. */
+export interface MadeObjects {
+  readonly table: PackTable;
+  /** The objects outside the pack that its deltas are made on. */
+  readonly outer: Oid[];
+  /** The entries that are deltas on an object named, by its oid. */
+  readonly named: ReadonlyMap<Oid, readonly number[]>;
+  chains(): Iterable<Chain>;
+}
+
 /**
- * Makes every object of a pack. A base is looked for outside the pack while it is not known to be inside, which only shows
- * once everything is made: then it is done again without the outside's.
+ * Makes every object of a pack; with `seams`, of several that lie in one. A base is looked for outside the pack while it is
+ * not known to be inside, which only shows once everything is made: then it is done again without the outside's.
  */
-async function resolve(
+export async function makeObjects(
   path: string,
   objects: number,
-  { store, limits, links, signal, progress }: IndexOptions,
-): Promise<{ table: PackTable; outer: Oid[]; chains: () => Iterable<Chain> }> {
+  { store, limits, links, signal, progress }: Omit<IndexOptions, "outDir" | "complete">,
+  seams: readonly Seam[] = [],
+): Promise<MadeObjects> {
   using file = new PositionedFile(path);
   const taker = takerFor(store, links);
   const inside = new Set<Oid>();
   const inSlices = slicer(signal);
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const parsed = await inSlices(
-      parsePack(path, objects, limits, taker),
+      parsePack(path, objects, limits, taker, seams),
       (done) => progress?.("indexing objects", done, objects),
     );
     const { table, deltaCount } = parsed;
+    const named = new Map(parsed.named);
     const resolver = new DeltaResolver(
       file,
       parsed,
@@ -138,7 +155,7 @@ async function resolve(
       if (outer.has(oid)) inside.add(oid);
     }
     if (inside.size > known) continue;
-    return { table, outer: [...outer], chains: () => resolver.chains() };
+    return { table, outer: [...outer], named, chains: () => resolver.chains() };
   }
   throw new CorruptError("a pack has deltas on its own objects that lean on each other");
 }
@@ -186,7 +203,7 @@ function slicer(signal: AbortSignal | undefined) {
 }
 
 /** Gives pack and index their names once they are safely on the disk; the index last, since readers look for it. */
-function place(
+export function placeIndexed(
   work: string,
   outDir: string,
   checksum: Uint8Array,

@@ -6,6 +6,7 @@ import { LARGE, readData, streamData } from "./entry_data.ts";
 import { PositionedFile } from "./file.ts";
 import { startObjectHash } from "./hash.ts";
 import type { ObjectKind, Oid } from "./object.ts";
+import { type Seam, SeamWalk } from "./pack_chain.ts";
 import { PACK_HEADER, PACK_TRAILER } from "./pack_head.ts";
 import { tooMuch } from "./pack_receive.ts";
 import { NONE, PackTable } from "./pack_table.ts";
@@ -50,13 +51,18 @@ export interface ParsedPack {
   readonly deltaCount: number;
 }
 
-/** Goes through the entries of a pack: identifies the whole objects, and notes which deltas are made on what. Gives control back after each. */
+/**
+ * Goes through the entries of a pack: identifies the whole objects, and notes which deltas are made on what. Gives control
+ * back after each. With `seams` the packs between them are kept apart.
+ */
 export function* parsePack(
   path: string,
   count: number,
   limits: PackLimits,
   taker: Taker,
+  seams: readonly Seam[] = [],
 ): Generator<number, ParsedPack> {
+  const walk = new SeamWalk(seams);
   using file = new PositionedFile(path, AHEAD);
   const table = new PackTable(count);
   const named = new Map<Oid, number[]>();
@@ -68,6 +74,7 @@ export function* parsePack(
   let kept = 0;
   let deltaCount = 0;
   for (let entry = 0; entry < count; entry++) {
+    walk.step(entry, at);
     const start = file.view(at, Math.min(ENTRY_HEADER_BYTES, end - at));
     const header = parseEntryHeader(start, 0);
     const { kind, size, length } = header;
@@ -93,7 +100,7 @@ export function* parsePack(
         const { result } = deltaSizes(found.bytes);
         refuseLarge(result, DELTA_BYTES, limits);
         total += result;
-        noteBase(table, named, entry, header);
+        noteBase(table, named, entry, header, walk.floor);
         deltaCount++;
         if (kept + size <= KEPT) {
           kept += size;
@@ -107,6 +114,7 @@ export function* parsePack(
     yield size;
   }
   table.offsets[count] = at;
+  walk.step(count, at);
   if (at !== end) throw new CorruptError("a pack has bytes after its last object");
   return { table, named, deltas, deltaCount };
 }
@@ -121,6 +129,7 @@ function noteBase(
   named: Map<Oid, number[]>,
   entry: number,
   { base, distance = 0 }: EntryHeader,
+  floor: number,
 ): void {
   if (base !== undefined) {
     const others = named.get(base);
@@ -128,7 +137,8 @@ function noteBase(
     else others.push(entry);
     return;
   }
-  const found = table.entryAt((table.offsets[entry] ?? 0) - distance, entry);
+  const start = (table.offsets[entry] ?? 0) - distance;
+  const found = start < floor ? NONE : table.entryAt(start, entry);
   if (found === NONE) throw new CorruptError("a delta has no base where it says");
   table.bases[entry] = found;
   table.nextChild[entry] = table.firstChild[found] ?? NONE;

@@ -72,6 +72,22 @@ export class PackTable {
     return from < before && this.offsets[from] === offset ? from : NONE;
   }
 
+  /** Takes over an entry of another table, but for where it is. */
+  take(entry: number, from: PackTable, number: number): void {
+    this.oids.set(from.oidBytes(number), entry * OID_BYTES);
+    this.#kinds[entry] = from.#kinds[number] ?? 0;
+  }
+
+  /** Gives what an index tells of the entries from one to below another. */
+  slice(from: number, to: number): PackTable {
+    const part = new PackTable(to - from);
+    part.offsets.set(this.offsets.subarray(from, to + 1));
+    part.crcs.set(this.crcs.subarray(from, to));
+    part.oids.set(this.oids.subarray(from * OID_BYTES, to * OID_BYTES));
+    part.#kinds.set(this.#kinds.subarray(from, to));
+    return part;
+  }
+
   /** Gives a table with room for more entries at the end. */
   extended(more: number): PackTable {
     const longer = new PackTable(this.count + more);

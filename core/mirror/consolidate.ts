@@ -5,9 +5,9 @@ import { isThere } from "../files.ts";
 import { indexPack } from "../git/index_pack.ts";
 import { joinPacks } from "../git/repack.ts";
 import type { ObjectStore } from "../git/store.ts";
-import { movePacks, packsOf } from "./place.ts";
+import { PACK_LIMITS } from "./arrive.ts";
+import { LISTS, movePacks, packsOf } from "./place.ts";
 import { type State, writeState } from "./state.ts";
-import { PACK_LIMITS } from "./sync.ts";
 
 /** With more git packs than this the small ones are joined. */
 const MOST_PACKS = 50;
@@ -15,9 +15,6 @@ const MOST_PACKS = 50;
 const LEFT = 10;
 /** Joining goes on to a larger pack while that has less than this many times what is joined already. */
 const TIER = 2;
-
-/** The folder with the indexes that packs had before they were joined, by SHA-256: which objects each of them brought. */
-export const LISTS = "lists";
 
 /**
  * Joins the small git packs of the mirror at `path` into one when there are many, and gives the state that was written

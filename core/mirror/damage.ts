@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isMissing } from "../files.ts";
-import { LISTS } from "./consolidate.ts";
-import { packsOf } from "./place.ts";
+import { LISTS, packsOf } from "./place.ts";
 
 /** The bytes of a SHA-1, which packs and indexes end in: that of all before it. */
 const SEAL = 20;

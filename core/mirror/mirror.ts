@@ -16,6 +16,7 @@ import type { Manifest } from "./manifest.ts";
 import {
   dropOtherPacks,
   isIntact,
+  keepLists,
   makeBare,
   movePacks,
   placeRefs,
@@ -76,7 +77,7 @@ export class Mirror {
     for (;;) {
       const state = await readState(this.path);
       if (state === undefined) return undefined;
-      if (await isIntact(this.path, state.packs.values(), [UNVERIFIED, CHAINS])) return state;
+      if (await isIntact(this.path, state.packs, [UNVERIFIED, CHAINS])) return state;
       // Another process may have joined packs between the two looks.
       const names = [...state.packs.values()].join();
       if (names === seen) return undefined;
@@ -170,7 +171,7 @@ export class Mirror {
       const links = new Links();
       const progress = (text: string, done?: number, total?: number) =>
         this.#world.progress(text, done, total);
-      const { indexFile } = await import("./sync.ts");
+      const { indexFile } = await import("./arrive.ts");
       const indexed = await indexFile(file, folder, { store: held, links, signal, progress });
       const arrived = openStore(folder);
       const reader = layered(held, arrived);
@@ -367,6 +368,7 @@ export class Mirror {
   /** Refs last: all that they reach is there by now. */
   async #place(next: State, record: Refs | undefined): Promise<State> {
     const state = record === undefined ? next : trimState(next, record);
+    await keepLists(this.path, state.packs);
     await placeRefs(this.path, state.head, state.refs, this.#world.unique());
     await writeState(this.path, state, this.#world.unique());
     const { consolidate } = await import("./consolidate.ts");

@@ -1,4 +1,4 @@
-import { access, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { access, copyFile, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isMissing, readText, writeAtomic } from "../files.ts";
 import { formatPackedRefs, type RefTarget } from "./manifest.ts";
@@ -47,13 +47,22 @@ export async function placeRefs(
   }
 }
 
+/** The folder with the indexes of packs that are joined to one git pack, by SHA-256: which objects each of them brought. */
+export const LISTS = "lists";
+
 /** The folder of `path` in which packs wait until all of a sync or push has been checked. */
 export function packsOf(path: string): string {
   return join(path, "objects", "pack");
 }
 
-/** Moves the packs that wait in `from` into the repository at `path`; an idx last, since git looks for those. */
+/**
+ * Moves the packs that wait in `from` into the repository at `path`, what lists their objects first; an idx last, since
+ * git looks for those.
+ */
 export async function movePacks(from: string, path: string): Promise<void> {
+  const lists = await listNames(join(from, LISTS));
+  if (lists.length > 0) await mkdir(join(path, LISTS), { recursive: true });
+  for (const name of lists) await rename(join(from, LISTS, name), join(path, LISTS, name));
   const indexes = (await listNames(packsOf(from))).filter((name) =>
     /^pack-[0-9a-f]{40}\.idx$/.test(name)
   )
@@ -73,19 +82,46 @@ export async function dropOtherPacks(from: string, names: ReadonlySet<string>): 
   }
 }
 
-/** True when the repository at `path` has git's own files and these packs: a cache may be cleared at any time, by halves. */
+/**
+ * True when the repository at `path` has git's own files, the git packs that these were made into, by SHA-256, and the
+ * lists of those that are in one together: a cache may be cleared at any time, by halves.
+ */
 export async function isIntact(
   path: string,
-  names: Iterable<string>,
+  packs: ReadonlyMap<string, string>,
   others: readonly string[],
 ): Promise<boolean> {
-  // Two lists cost less than a look at each.
-  const [packs, own] = await Promise.all([listNames(packsOf(path)), listNames(path)]);
-  const there = new Set(packs);
-  for (const name of names) {
+  // Lists cost less than a look at each.
+  const [names, own, lists] = await Promise.all(
+    [packsOf(path), path, join(path, LISTS)].map(listNames),
+  );
+  const there = new Set(names);
+  for (const name of packs.values()) {
     if (name !== "" && !(there.has(`${name}.pack`) && there.has(`${name}.idx`))) return false;
   }
-  return ["HEAD", "config", "packed-refs", "refs", ...others].every((name) => own.includes(name));
+  return unlisted(packs, lists ?? []).length === 0 &&
+    ["HEAD", "config", "packed-refs", "refs", ...others].every((name) => own?.includes(name));
+}
+
+/** Copies the index of a git pack that several packs, each whole, have come to be, so that there is a list for each. */
+export async function keepLists(path: string, packs: ReadonlyMap<string, string>): Promise<void> {
+  const lacking = unlisted(packs, await listNames(join(path, LISTS)));
+  if (lacking.length > 0) await mkdir(join(path, LISTS), { recursive: true });
+  for (const sha256 of lacking) {
+    const idx = join(packsOf(path), `${packs.get(sha256)}.idx`);
+    await copyFile(idx, join(path, LISTS, `${sha256}.idx`));
+  }
+}
+
+/** The packs that are in a git pack with others and for which none of these is a list. */
+function unlisted(packs: ReadonlyMap<string, string>, lists: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const name of packs.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const listed = new Set(lists);
+  return [...packs].flatMap(([sha256, name]) => {
+    const isShared = name !== "" && (counts.get(name) ?? 0) > 1;
+    return isShared && !listed.has(`${sha256}.idx`) ? [sha256] : [];
+  });
 }
 
 /** True when the repository at `path` has the pack with its index. */

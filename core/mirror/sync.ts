@@ -1,29 +1,21 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Account } from "../atproto/identity.ts";
 import type { Records } from "../atproto/records.ts";
 import { checkRecord } from "../atproto/validate.ts";
 import { ID, type Pack } from "../atproto/lexicons.gen.ts";
 import { CorruptError, NotFoundError, RemoteError } from "../errors.ts";
-import { isMissing } from "../files.ts";
-import { type IndexedPack, indexPack } from "../git/index_pack.ts";
+import { layered } from "../git/layered.ts";
 import { Links } from "../git/links.ts";
 import type { ObjectReader } from "../git/object.ts";
-import { layered } from "../git/layered.ts";
 import { openStore } from "../git/store.ts";
+import { arrivedBefore, type ArrivedPack, type Downloaded, indexPacks } from "./arrive.ts";
 import { Chains, readChains } from "./chains.ts";
-import { download, refuseOther, type Source, sourceOf } from "./download.ts";
+import { download, type Source, sourceOf } from "./download.ts";
 import type { Manifest } from "./manifest.ts";
-import { holdsPack, packsOf } from "./place.ts";
 import { listedIn, type State } from "./state.ts";
 
-/** Bounds on what one pack may make this machine do; a pack over them is refused. */
-export const PACK_LIMITS = {
-  objectBytes: 2 ** 31 - 1,
-  totalBytes: 64 * 2 ** 30,
-  objects: 20_000_000,
-  depth: 4095,
-} as const;
+/** Packs that together have no more bytes are indexed as one. */
+const JOINED_BYTES = 8 << 20;
 
 /** What a sync has put in its waiting folder. */
 export interface Arrived {
@@ -76,29 +68,42 @@ export async function fetchPacks(
   try {
     const wanted = await listWanted(records, account, manifest, packs, known);
     const total = wanted.reduce((sum, { source }) => sum + sizeOf(source), 0);
-    let done = 0;
+    const missing: Wanted[] = [];
+    const fresh: Wanted[] = [];
     for (const one of wanted) {
-      const { source, record, folds, isThin } = one;
-      const { sha256 } = source;
+      const { source: { sha256 }, record, folds } = one;
       if (record !== undefined) known.set(record, sha256);
       if (packs.has(sha256)) continue;
-      if (!isWhole && folds.length > 0 && folds.every((fold) => packs.has(fold))) {
-        packs.set(sha256, "");
-        if (isThin) chains = chains.joined(sha256, folds);
-        continue;
+      fresh.push(one);
+      const isSkipped = !isWhole && folds.length > 0 && folds.every((fold) => packs.has(fold));
+      const earlier = isSkipped ? "" : await arrivedBefore(waiting, path, sha256);
+      packs.set(sha256, earlier ?? "");
+      if (earlier === undefined) missing.push(one);
+      else if (earlier !== "") links.giveUp();
+    }
+    const arrived = new Map<string, ArrivedPack>();
+    let done = 0;
+    const refresh = () => arriving.refresh();
+    const arrival = { account, waiting, store, links, signal, progress, refresh };
+    for (const group of inGroups(missing)) {
+      const downloaded: Downloaded[] = [];
+      for (const one of group) {
+        const file = join(waiting, one.source.sha256);
+        const report = (bytes: number) => progress("receiving packs", done + bytes, total);
+        await fetchOne(records, account, one, file, report);
+        downloaded.push({ ...one, file });
+        done += sizeOf(one.source);
       }
-      const from = done;
-      const arrived = await arrive(
-        records,
-        account,
-        { path, waiting, store, links, signal, progress },
-        one,
-        (bytes) => progress("receiving packs", from + bytes, total),
-      );
-      packs.set(sha256, arrived.name);
-      if (isThin) chains = chains.with(sha256, arrived.chains?.());
-      arriving.refresh();
-      done += sizeOf(source);
+      for (const [sha256, pack] of await indexPacks(downloaded, arrival)) {
+        packs.set(sha256, pack.name);
+        arrived.set(sha256, pack);
+      }
+    }
+    for (const { source: { sha256 }, folds, isThin } of fresh) {
+      if (!isThin) continue;
+      chains = packs.get(sha256) === ""
+        ? chains.joined(sha256, folds)
+        : chains.with(sha256, arrived.get(sha256)?.chains?.());
     }
     return { packs, records: known, chains: chains.of(listedIn(manifest.record, known)), links };
   } finally {
@@ -106,88 +111,35 @@ export async function fetchPacks(
   }
 }
 
-async function arrive(
+/** Packs that are small together, in their order. */
+function* inGroups(wanted: readonly Wanted[]): Generator<Wanted[]> {
+  let group: Wanted[] = [];
+  let bytes = 0;
+  for (const one of wanted) {
+    bytes += sizeOf(one.source);
+    if (bytes > JOINED_BYTES && group.length > 0) {
+      yield group;
+      group = [];
+      bytes = sizeOf(one.source);
+    }
+    group.push(one);
+  }
+  if (group.length > 0) yield group;
+}
+
+async function fetchOne(
   records: Records,
   account: Account,
-  place: Indexing & { path: string; waiting: string },
-  { uri, source, objects }: Wanted,
+  { uri, source }: Wanted,
+  file: string,
   progress: (bytes: number) => void,
-): Promise<{ name: string; chains?: IndexedPack["chains"] }> {
-  const { path, waiting, ...indexing } = place;
-  const mark = join(waiting, `${source.sha256}.name`);
-  const earlier = await readMark(mark);
-  // A sync that was cut off may have moved it into the mirror, or half of it.
-  if (earlier && (await holdsPack(waiting, earlier) || await holdsPack(path, earlier))) {
-    place.links.giveUp();
-    return { name: earlier };
-  }
-  const file = join(waiting, source.sha256);
+): Promise<void> {
   try {
     await download(records, account, source, file, progress);
   } catch (error) {
     // A record that was deleted takes its blobs along.
     const isGone = error instanceof NotFoundError && error.code === "not_found.blob";
     throw isGone ? new LostPackError(uri, account.pds) : error;
-  }
-  const { name, objects: actual, chains } = await index(account, source, file, waiting, indexing);
-  if (objects !== undefined && objects !== actual) {
-    throw new CorruptError(
-      `a pack of ${account.handle} has ${actual} objects, its record tells of ${objects}`,
-    );
-  }
-  await writeFile(mark, name);
-  await rm(file);
-  return { name, chains };
-}
-
-/** Indexes a pack that was downloaded: what is wrong with one that its record does not name is that. */
-async function index(
-  account: Account,
-  source: Source,
-  file: string,
-  waiting: string,
-  indexing: Indexing,
-): Promise<IndexedPack> {
-  try {
-    return await indexFile(file, waiting, { ...indexing, sha256: source.sha256 });
-  } catch (error) {
-    if (error instanceof CorruptError) await refuseOther(account, source, file);
-    throw error;
-  }
-}
-
-/** What an arriving pack is indexed with. */
-export interface Indexing {
-  /** Completes a thin pack. */
-  readonly store: ObjectReader;
-  /** Learns what the pack's objects lead to. */
-  readonly links: Links;
-  /** What its SHA-256 must be. */
-  readonly sha256?: string;
-  readonly signal: AbortSignal;
-  progress(text: string, done?: number, total?: number): void;
-}
-
-/** Indexes the pack at `file` into the folder `waiting`; what it breaks is a CorruptError. */
-export async function indexFile(
-  file: string,
-  waiting: string,
-  indexing: Indexing,
-): Promise<IndexedPack> {
-  return await indexPack(file, {
-    ...indexing,
-    outDir: packsOf(waiting),
-    limits: PACK_LIMITS,
-    complete: true,
-  });
-}
-
-async function readMark(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
   }
 }
 

@@ -145,6 +145,11 @@ describe("trimState", () => {
   });
 });
 
+/** Text of twice so many characters that does not compress. */
+function noise(bytes: number): string {
+  return crypto.getRandomValues(new Uint8Array(bytes)).toHex();
+}
+
 describe("a mirror after many pushes", () => {
   it("has few packs, and folds as before", async () => {
     await using network = await openNetwork();
@@ -152,10 +157,9 @@ describe("a mirror after many pushes", () => {
     const writing = await machine.open("write");
     const { name, mirror } = await createRepository(writing, { name: "app" });
     const named = { owner: machine.account.did, name };
-    const random = () => crypto.getRandomValues(new Uint8Array(9_000)).toHex();
     let content = "";
     for (let number = 0; number < 60; number++) {
-      content = number % 3 === 0 ? random() : `${number}\n`;
+      content = number % 3 === 0 ? noise(9_000) : `${number}\n`;
       const changes = [{ path: `f${number % 7}`, content }];
       await commitChanges(await machine.open("write"), named, { message: `${number}`, changes });
     }
@@ -175,5 +179,42 @@ describe("a mirror after many pushes", () => {
     assertEquals(status, 0, new TextDecoder().decode(out) + err);
     assertEquals(git(copy.path, "rev-list", "--count", "main"), "60");
     assertEquals(`${git(copy.path, "show", "main:f3")}\n`, content);
+  });
+
+  it("is made by a first clone with few packs, knows which pack brought what, and folds", async () => {
+    await using network = await openNetwork();
+    await using machine = await openMachine(network, { name: "few" });
+    const { name, mirror } = await createRepository(await machine.open("write"), { name: "app" });
+    const named = { owner: machine.account.did, name };
+    for (let number = 0; number < 30; number++) {
+      const content = number % 10 === 0 ? noise(9_000) : `${number}\n`;
+      const changes = [{ path: `f${number % 7}`, content }];
+      await commitChanges(await machine.open("write"), named, { message: `${number}`, changes });
+    }
+    await using reader = await openMachine(network, { account: machine.account });
+    const open = async () => {
+      const { identity, mirrors } = await reader.open("read");
+      return mirrors.at(await identity.resolve(machine.account.did), mirror.rkey);
+    };
+    const copy = await open();
+    const { manifest: { record: { packs, tail } } } = await copy.latest();
+    assert(packs.length + tail.length > 10 && packs.length > 1, `${packs.length} ${tail.length}`);
+    assertEquals(packsIn(copy.path).length, 1);
+    git(copy.path, "fsck", "--full", "--strict");
+    assertEquals(objectsIn(copy.path), objectsIn(mirror.path));
+    for (const [at, path] of (await copy.packPaths(packs)).entries()) {
+      assertEquals(readTable(path).names.length / 20, packs[at]?.objects);
+    }
+    // Which pack brought what is part of the copy: without it the copy is made again.
+    await Deno.remove(join(copy.path, "lists"), { recursive: true });
+    assertEquals(await copy.state(), undefined);
+    const again = await open();
+    await again.latest();
+    assertEquals((await again.packPaths(packs)).length, packs.length);
+    await compactRepository(await reader.open("write"), named);
+    git(again.path, "fsck", "--full", "--strict");
+    const { view } = await mirror.latest();
+    assertEquals(view.refs.get("refs/heads/main")?.oid, git(again.path, "rev-parse", "main"));
+    git(mirror.path, "fsck", "--full", "--strict");
   });
 });

@@ -26,7 +26,7 @@ import {
   openOwner,
   type Owner,
   packOf,
-  tailEntry,
+  sha256,
   tree,
 } from "../support/owner.ts";
 import { type NetworkProxies, proxyNetwork } from "../support/proxy.ts";
@@ -333,6 +333,8 @@ describe("work that is cut off", () => {
       await mkdir(waiting, { recursive: true });
       for (const [sha256, name] of packs) {
         await writeFile(join(mirror.path, "incoming", `${sha256}.name`), name);
+      }
+      for (const name of new Set(packs.map(([, name]) => name))) {
         for (const ending of endings) {
           const file = `${name}.${ending}`;
           await rename(join(mirror.path, "objects", "pack", file), join(waiting, file));
@@ -385,39 +387,50 @@ describe("work that is cut off", () => {
       await using reader = await copyAnew();
       const blob = handmade("blob", crypto.randomUUID());
       const root = tree(["100644", "x", blob.oid]);
+      // Small packs would be made one.
+      const large = handmade("blob", noise(4_500_000));
+      const second = packOf(root.entry, blob.entry, large.entry);
+      const nameOf = (pack: Uint8Array) => `pack-${pack.subarray(-20).toHex()}`;
       let first: Uint8Array;
       let tip: ReturnType<typeof commit>;
-      const second = packOf(root.entry, blob.entry);
-      const nameOf = (pack: Uint8Array) => `pack-${pack.subarray(-20).toHex()}`;
       // Packs are moved in the order of their names: the commit's is to be the first.
       for (let salt = 0;; salt++) {
         const pad = handmade("blob", `${salt}`);
         tip = commit(root.oid);
-        first = packOf(tip.entry, pad.entry);
+        first = packOf(tip.entry, pad.entry, large.entry);
         if (nameOf(first) < nameOf(second)) break;
       }
       const { value } = await owner.get("dev.knotless.refs", repository.rkey);
       const refs = [{ name: "refs/heads/evil", oid: tip.oid }, ...value.refs];
-      const listed = (packs: Uint8Array[]) => [
-        ...value.tail,
-        ...packs.map((pack) => tailEntry(pack)),
-      ];
+      const listed = [...value.packs];
+      for (const pack of [first, second]) {
+        const fields = { bytes: pack.length, objects: 3 };
+        const { rkey, cid } = await owner.create("dev.knotless.pack", {
+          ...fields,
+          repo: repository.uri,
+          sha256: sha256(pack),
+          needs: [],
+          folds: [],
+          blobs: [await owner.upload(pack)],
+        });
+        listed.push({ rkey, cid, ...fields });
+      }
       const block = join(mirror.path, "objects", "pack", `${nameOf(second)}.pack`);
       await mkdir(join(block, "x"), { recursive: true });
       try {
-        await owner.publish(repository.rkey, { refs, tail: listed([first, second]) });
+        await owner.publish(repository.rkey, { refs, packs: listed });
         await assertRejects(() => mirror.latest(), Error);
         assert(existsSync(join(mirror.path, "objects", "pack", `${nameOf(first)}.idx`)));
         await rm(block, { recursive: true });
-        await owner.publish(repository.rkey, { refs, tail: listed([first]) });
+        await owner.publish(repository.rkey, { refs, packs: listed.slice(0, -1) });
         const again = await reader.mirror();
         const error = await assertRejects(() => again.latest(), KnotlessError);
         assertMatch(error.message, new RegExp(`${root.oid}.* is missing`));
-        await owner.publish(repository.rkey, { refs, tail: listed([first, second]) });
+        await owner.publish(repository.rkey, { refs, packs: listed });
         assertEquals((await (await reader.mirror()).latest()).view.refs.size, 2);
         fsck(mirror.path);
       } finally {
-        await owner.publish(repository.rkey, { refs: value.refs, tail: value.tail });
+        await owner.publish(repository.rkey, { refs: value.refs, packs: value.packs });
       }
     });
 
