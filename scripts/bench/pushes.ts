@@ -1,14 +1,27 @@
+// deno-lint-ignore-file no-console
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { openHome } from "../../test/support/home.ts";
-import { openProxiedNetwork } from "../../test/support/proxy.ts";
+import { openProxiedNetwork, type Seen } from "../../test/support/proxy.ts";
 import type { Bench, Measure } from "./bench.ts";
 import { compareClones } from "./clones.ts";
+import { leftAt } from "./left.ts";
 import { median, timed } from "./timed.ts";
 
 const PARTS = 10;
 /** What the last third of the pushes may take of what the second took. */
 const FLAT = 1.5;
+/** What a PDS counts for a write, of the 5,000 points it gives an hour. */
+const POINTS: Readonly<Record<string, number>> = { create: 3, update: 2, delete: 1 };
+
+interface Push {
+  readonly wall: number;
+  readonly cpu: number;
+  readonly sent: number;
+  readonly received: number;
+  readonly requests: number;
+  readonly points: number;
+}
 
 /** Small commits pushed one by one, and the clone afterwards: neither time nor bytes of a push may grow. */
 export const pushes: Bench = async (_binary, { pushes: count }) => {
@@ -28,51 +41,88 @@ export const pushes: Bench = async (_binary, { pushes: count }) => {
   const git = (...args: string[]) => timed(["git", ...args], { env, cwd: work });
   await mkdir(work);
   await git("init", "-q", "-b", "main");
-  const walls: number[] = [];
-  const sent: number[] = [];
-  const received: number[] = [];
-  for (let number = 0; number < count; number++) {
-    const path = join(work, `folder${number % 30}`, `file${number % 900}.txt`);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, `commit ${number}\n`.repeat(10));
-    await git("add", ".");
-    await git("commit", "-q", "-m", `commit ${number}`);
-    proxy.forget();
-    walls.push((await git("push", "-q", url, "main")).wall);
-    sent.push(proxy.seen.reduce((sum, { body }) => sum + body.length, 0));
-    received.push(proxy.seen.reduce((sum, { answered }) => sum + answered, 0));
-  }
-  const parts = Array.from({ length: PARTS }, (_, part) => {
+  // What git tidies up after a commit is not to run beside the push.
+  await git("config", "gc.autoDetach", "false");
+  const measures: Measure[] = [];
+  const all: Push[] = [];
+  for (let part = 0; part < PARTS; part++) {
     const from = Math.floor(part * count / PARTS);
     const to = Math.floor((part + 1) * count / PARTS);
-    const of = (numbers: readonly number[]) => numbers.slice(from, to);
-    return {
-      from,
-      to,
-      wall: median(of(walls)),
-      sent: mean(of(sent)),
-      received: mean(of(received)),
-    };
+    for (let number = from; number < to; number++) {
+      const path = join(work, `folder${number % 30}`, `file${number % 900}.txt`);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, `commit ${number}\n`.repeat(10));
+      await git("add", ".");
+      await git("commit", "-q", "-m", `commit ${number}`);
+      proxy.forget();
+      const { wall, cpu } = await git("push", "-q", url, "main");
+      all.push({ wall, cpu, ...sumUp(proxy.seen) });
+    }
+    const these = all.slice(from);
+    const name = `pushes ${from + 1} to ${to}`;
+    const of = (key: keyof Push) => these.map((push) => push[key]);
+    const left = await leftAt(network.pds, home.account.did);
+    const lines: Measure[] = [
+      { name: `${name}: median`, value: median(of("wall")), unit: "ms" },
+      { name: `${name}: CPU, mean`, value: mean(of("cpu")), unit: "ms" },
+      { name: `${name}: sent, mean`, value: mean(of("sent")), unit: "B" },
+      { name: `${name}: received, mean`, value: mean(of("received")), unit: "B" },
+      { name: `${name}: requests, mean`, value: mean(of("requests")), unit: "" },
+      { name: `${name}: points, mean`, value: mean(of("points")), unit: "" },
+      { name: `${name}: packs listed`, value: left.packs, unit: "" },
+      { name: `${name}: packs in the tail`, value: left.tail, unit: "" },
+      { name: `${name}: manifest`, value: left.manifest, unit: "B" },
+      { name: `${name}: retired packs it names`, value: left.retired, unit: "" },
+      { name: `${name}: pack records`, value: left.records, unit: "" },
+      { name: `${name}: blobs`, value: left.blobs, unit: "" },
+    ];
+    console.log(
+      lines.map(({ name, value }) => `${name.replace(/.*: /, "")} ${Math.round(value * 10) / 10}`)
+        .join("; "),
+    );
+    measures.push(...lines);
+  }
+  const ratio = (key: keyof Push) => {
+    const of = all.map((push) => push[key]);
+    return mean(of.slice(-Math.floor(count / 3))) /
+      mean(of.slice(Math.floor(count / 3), -count / 3));
+  };
+  const flat = (what: string, key: keyof Push): Measure => ({
+    name: `last third to the one before, ${what}`,
+    value: ratio(key),
+    unit: "×",
+    limit: FLAT,
   });
-  const curve = parts.flatMap(({ from, to, wall, sent, received }): Measure[] => [
-    { name: `pushes ${from + 1} to ${to}: median`, value: wall, unit: "ms" },
-    { name: `pushes ${from + 1} to ${to}: sent, mean`, value: sent, unit: "B" },
-    { name: `pushes ${from + 1} to ${to}: received, mean`, value: received, unit: "B" },
-  ]);
-  const ratio = (of: readonly number[]) =>
-    mean(of.slice(-Math.floor(count / 3))) / mean(of.slice(Math.floor(count / 3), -count / 3));
   return [
-    ...curve,
-    { name: "last third to the one before, time", value: ratio(walls), unit: "×", limit: FLAT },
-    {
-      name: "last third to the one before, bytes sent",
-      value: ratio(sent),
-      unit: "×",
-      limit: FLAT,
-    },
+    ...measures,
+    flat("time", "wall"),
+    flat("CPU", "cpu"),
+    flat("bytes sent", "sent"),
+    flat("bytes received", "received"),
     ...await compareClones(url, work, { env, dir: home.dir, runs: 5 }),
   ];
 };
+
+function sumUp(seen: readonly Seen[]): Omit<Push, "wall" | "cpu"> {
+  const sum = (of: (one: Seen) => number) => seen.reduce((total, one) => total + of(one), 0);
+  return {
+    sent: sum(({ body }) => body.length),
+    received: sum(({ answered }) => answered),
+    requests: seen.length,
+    points: sum(pointsOf),
+  };
+}
+
+function pointsOf({ nsid, body }: Seen): number {
+  const action = /^com\.atproto\.repo\.(create|put|delete)Record$/.exec(nsid)?.[1];
+  if (action !== undefined) return POINTS[action === "put" ? "update" : action] ?? 0;
+  if (nsid !== "com.atproto.repo.applyWrites") return 0;
+  const { writes } = JSON.parse(body.toString());
+  return writes.reduce(
+    (sum: number, { $type }: { $type: string }) => sum + (POINTS[$type.replace(/.*#/, "")] ?? 0),
+    0,
+  );
+}
 
 function mean(numbers: readonly number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
