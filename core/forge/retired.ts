@@ -5,7 +5,7 @@ type Retired = Refs["retired"];
 
 /** What a fold replaced, or no manifest came to name, stays for a day: a clone or a write may be on its way with it. */
 const STAY_MS = 24 * 60 * 60 * 1000;
-/** Of a pack that was replaced so soon after it was made its own age tells nearly the same as a note. */
+/** Of a pack that was replaced so soon after it was made its own age does for a note: it stays for 18 hours at least. */
 const YOUNG_MS = 6 * 60 * 60 * 1000;
 /** With more notes than this those go that say little. */
 const MOST_NOTES = 64;
@@ -32,7 +32,7 @@ export function retire(retired: Retired, gone: Refs["packs"], now: Date): Retire
 export function isOver(retired: Retired, now: Date): (rkey: string) => boolean {
   const noted = new Map(retired.map(({ rkey, at }) => [rkey, Date.parse(at)]));
   const before = now.getTime() - STAY_MS;
-  return (rkey) => (noted.get(rkey) ?? timeOf(rkey) + YOUNG_MS) < before;
+  return (rkey) => (noted.get(rkey) ?? timeOf(rkey)) < before;
 }
 
 function timeOf(rkey: string): number {
