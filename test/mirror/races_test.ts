@@ -460,29 +460,47 @@ describe("two machines of one account at once", () => {
       );
     });
 
-    it("and branch off what the fold has left out: it is refused or whole", async () => {
+    it("and branch off or tag what the fold has left out: it is decided again, and whole", async () => {
       await fill(left, "a");
       await createBranch(await left.open("write"), named(), { name: "gone" });
       const { commit } = await fill(left, "b", "gone");
-      await write(right, [{ path: "c", content: "right\n" }]);
-      const late = await overtaken(
-        PUT,
-        async () =>
-          await createBranch(await left.open("write"), named(), { name: "x", rev: commit }),
-        async () => {
+      const context = await left.open("write");
+      const ways = {
+        x: () => createBranch(context, named(), { name: "x", rev: commit }),
+        v1: () => createTag(context, named(), { name: "v1", rev: commit }),
+      };
+      for (const [name, make] of Object.entries(ways)) {
+        await write(right, [{ path: "c", content: `right ${name}\n` }]);
+        const late = await overtaken(PUT, make, async () => {
           await deleteBranch(await right.open("write"), named(), "gone");
           await compactRepository(await right.open("write"), named());
-        },
-      );
-      assertEquals([reasonOf(late).exit, reasonOf(late).code], [6, "conflict.unled"]);
-      await readAnew((path) => assertEquals(git(path, "for-each-ref").split("\n").length, 1));
+        });
+        assertEquals(late.status, "fulfilled", JSON.stringify(late));
+        assertEquals(await readAnew((path) => git(path, "rev-parse", name)), commit);
+        await createBranch(await left.open("write"), named(), { name: "gone", rev: commit });
+        if (name === "x") await deleteBranch(await left.open("write"), named(), "x");
+      }
+    });
 
-      // Made anew it brings what is only here along.
-      await createBranch(await left.open("write"), named(), { name: "x", rev: commit });
-      await readAnew((path) => assertEquals(git(path, "rev-parse", "x"), commit));
-      await createTag(await left.open("write"), named(), { name: "v1", rev: commit });
-      await deleteBranch(await left.open("write"), named(), "x");
-      assertEquals(await readAnew((path) => git(path, "rev-parse", "v1")), commit);
+    it("and a rename of a branch that is pushed to: it has the newer commit", async () => {
+      await createBranch(await left.open("write"), named(), { name: "was" });
+      const renaming = async () =>
+        await renameBranch(await left.open("write"), named(), { branch: "was", name: "is" });
+      let commit = "";
+      const late = await overtaken(PUT, renaming, async () => {
+        ({ commit } = await write(right, [{ path: "c", content: "right\n" }], "was"));
+      });
+      assertEquals(late.status, "fulfilled", JSON.stringify(late));
+      const refs = await readAnew((path) => git(path, "for-each-ref", "--format=%(refname)"));
+      assertEquals(refs, "refs/heads/is\nrefs/heads/main");
+      assertEquals(await readAnew((path) => git(path, "rev-parse", "is")), commit);
+    });
+
+    it("and two who make one branch: the other is told that it exists", async () => {
+      const make = async (machine: typeof left) =>
+        await createBranch(await machine.open("write"), named(), { name: "one" });
+      const late = await overtaken(PUT, () => make(left), () => make(right));
+      assertEquals([reasonOf(late).exit, reasonOf(late).code], [6, "conflict.exists"]);
     });
 
     it("and make again what only one copy still holds: it is sent again", async () => {
