@@ -7,12 +7,13 @@ import { formatTag } from "../git/tag.ts";
 import { writePack } from "../git/write_pack.ts";
 import { hashObject } from "../git/hash.ts";
 import { isReached, withUnreached } from "./bring.ts";
+import { decideAgain } from "./decide_again.ts";
 import { applyUpdates, refuseCurrent } from "./moved.ts";
 import type { RepoName } from "./names.ts";
 import { publish } from "./publish.ts";
 import { commitAt } from "./reading.ts";
 import type { Manifest } from "../mirror/manifest.ts";
-import { openWriting } from "./writing.ts";
+import { openWriting, type Writing } from "./writing.ts";
 
 /** Makes a branch at a rev. */
 export async function createBranch(
@@ -21,20 +22,16 @@ export async function createBranch(
   { name, rev }: { name: string; rev?: string | undefined },
 ) {
   checkShortName("branch", name);
-  const writing = await openWriting(context, named);
-  const { repository, manifest, reading } = writing;
-  const { commit } = commitAt(reading, rev);
-  const ref = `refs/heads/${name}`;
-  const old = manifest.refs.get(ref)?.oid;
-  if (old !== undefined) {
-    throw new ConflictError(`the branch ${name} exists: it is at ${old}`, {
-      code: "conflict.exists",
+  return await decideAgain(await openWriting(context, named), async (writing) => {
+    const { repository, manifest, reading } = writing;
+    const { commit } = commitAt(reading, rev);
+    const ref = `refs/heads/${name}`;
+    refuseBranch(manifest, name);
+    await withUnreached(context, writing, commit, async (received) => {
+      await publish(context, repository, manifest, { updates: [{ ref, new: commit }], received });
     });
-  }
-  await withUnreached(context, writing, commit, async (received) => {
-    await publish(context, repository, manifest, { updates: [{ ref, new: commit }], received });
+    return { branch: name, commit };
   });
-  return { branch: name, commit };
 }
 
 /** Removes a branch, but not the default one. */
@@ -54,23 +51,22 @@ export async function renameBranch(
   { branch, name }: { branch: string; name: string },
 ) {
   checkShortName("branch", name);
-  const { repository, manifest } = await openWriting(context, named);
   const from = `refs/heads/${branch}`;
   const to = `refs/heads/${name}`;
-  const oid = existing(manifest, from, `branch ${branch}`);
-  const taken = manifest.refs.get(to)?.oid;
-  if (taken !== undefined) {
-    throw new ConflictError(`the branch ${name} exists: it is at ${taken}`, {
-      code: "conflict.exists",
-    });
-  }
-  const updates = [{ ref: from, old: oid }, { ref: to, new: oid }];
-  applyUpdates(manifest.refs, updates);
-  await publish(context, repository, manifest, {
-    updates,
-    ...(manifest.record.head === from && { head: to }),
-  });
-  return { branch: name, was: branch, commit: oid, pulls: [] };
+  return await decideAgain(
+    await openWriting(context, named),
+    async ({ repository, manifest }) => {
+      const oid = existing(manifest, from, `branch ${branch}`);
+      refuseBranch(manifest, name);
+      const updates = [{ ref: from, old: oid }, { ref: to, new: oid }];
+      applyUpdates(manifest.refs, updates);
+      await publish(context, repository, manifest, {
+        updates,
+        ...(manifest.record.head === from && { head: to }),
+      });
+      return { branch: name, was: branch, commit: oid, pulls: [] };
+    },
+  );
 }
 
 /** Makes a tag at a rev, annotated when there is a message; a tag that exists is never moved. */
@@ -85,51 +81,72 @@ export async function createTag(
 ) {
   checkShortName("tag", name);
   const writing = await openWriting(context, named);
-  const { repository, manifest, reading } = writing;
-  const { commit } = commitAt(reading, rev);
-  const ref = `refs/tags/${name}`;
-  const old = manifest.refs.get(ref)?.oid;
-  if (old !== undefined) {
-    throw new ConflictError(`the tag ${name} exists: it is at ${old}`, {
-      code: "conflict.exists",
-      hint: { command: "tag delete", args: { repo: repository.spelled, name } },
+  return await decideAgain(writing, async (writing) => {
+    const { repository, manifest, reading } = writing;
+    const { commit } = commitAt(reading, rev);
+    const ref = `refs/tags/${name}`;
+    const old = manifest.refs.get(ref)?.oid;
+    if (old !== undefined) {
+      throw new ConflictError(`the tag ${name} exists: it is at ${old}`, {
+        code: "conflict.exists",
+        hint: { command: "tag delete", args: { repo: repository.spelled, name } },
+      });
+    }
+    if (message === undefined) {
+      await withUnreached(context, writing, commit, async (received) => {
+        await publish(context, repository, manifest, { updates: [{ ref, new: commit }], received });
+      });
+      return { tag: name, sha: commit, commit };
+    }
+    refuseUnreached(writing, commit);
+    const bytes = tagBytes(context, { name, commit, message });
+    const sha = hashObject("tag", bytes);
+    const pack = writePack([{ oid: sha, kind: "tag", bytes }]);
+    const received = await repository.mirror.receive(pack, [sha]);
+    await publish(context, repository, manifest, {
+      updates: [{ ref, new: sha, peeled: commit }],
+      received,
     });
-  }
-  if (message === undefined) {
-    await withUnreached(context, writing, commit, async (received) => {
-      await publish(context, repository, manifest, { updates: [{ ref, new: commit }], received });
-    });
-    return { tag: name, sha: commit, commit };
-  }
-  if (!isReached(writing, commit)) {
-    throw new RefusedError(`no branch or tag leads to ${commit}`, {
-      code: "refused.unreached",
-      hint: {
-        command: "branch create",
-        args: { repo: repository.spelled, name: commit.slice(0, 7), rev: commit },
-      },
-    });
-  }
-  const bytes = formatTag({
+    return { tag: name, sha, commit };
+  });
+}
+
+function refuseBranch({ refs }: Manifest, name: string): void {
+  const oid = refs.get(`refs/heads/${name}`)?.oid;
+  if (oid === undefined) return;
+  throw new ConflictError(`the branch ${name} exists: it is at ${oid}`, {
+    code: "conflict.exists",
+  });
+}
+
+function refuseUnreached(writing: Writing, commit: Oid): void {
+  if (isReached(writing, commit)) return;
+  const { spelled } = writing.repository;
+  throw new RefusedError(`no branch or tag leads to ${commit}`, {
+    code: "refused.unreached",
+    hint: {
+      command: "branch create",
+      args: { repo: spelled, name: commit.slice(0, 7), rev: commit },
+    },
+  });
+}
+
+function tagBytes(
+  { author, now }: WriteContext,
+  { name, commit, message }: { name: string; commit: Oid; message: string },
+): Uint8Array {
+  return formatTag({
     object: commit,
     kind: "commit",
     name: utf8(name),
     tagger: {
-      name: utf8(context.author.name),
-      email: utf8(context.author.email),
-      time: Math.floor(context.now().getTime() / 1000),
+      name: utf8(author.name),
+      email: utf8(author.email),
+      time: Math.floor(now().getTime() / 1000),
       zone: "+0000",
     },
     message: utf8(`${message.replace(/\s+$/, "")}\n`),
   });
-  const sha = hashObject("tag", bytes);
-  const pack = writePack([{ oid: sha, kind: "tag", bytes }]);
-  const received = await repository.mirror.receive(pack, [sha]);
-  await publish(context, repository, manifest, {
-    updates: [{ ref, new: sha, peeled: commit }],
-    received,
-  });
-  return { tag: name, sha, commit };
 }
 
 /** Removes a tag. */

@@ -465,7 +465,7 @@ describe("two machines of one account at once", () => {
       await createBranch(await left.open("write"), named(), { name: "gone" });
       const { commit } = await fill(left, "b", "gone");
       const context = await left.open("write");
-      const ways = {
+      const ways: Record<string, () => Promise<unknown>> = {
         x: () => createBranch(context, named(), { name: "x", rev: commit }),
         v1: () => createTag(context, named(), { name: "v1", rev: commit }),
       };
@@ -483,6 +483,7 @@ describe("two machines of one account at once", () => {
     });
 
     it("and a rename of a branch that is pushed to: it has the newer commit", async () => {
+      await fill(left, "a");
       await createBranch(await left.open("write"), named(), { name: "was" });
       const renaming = async () =>
         await renameBranch(await left.open("write"), named(), { branch: "was", name: "is" });
@@ -497,6 +498,7 @@ describe("two machines of one account at once", () => {
     });
 
     it("and two who make one branch: the other is told that it exists", async () => {
+      await fill(left, "a");
       const make = async (machine: typeof left) =>
         await createBranch(await machine.open("write"), named(), { name: "one" });
       const late = await overtaken(PUT, () => make(left), () => make(right));

@@ -1,0 +1,23 @@
+import { isOvertaken } from "./moved.ts";
+import { openNewest, type Writing } from "./writing.ts";
+
+/** How often a write is decided at most. */
+const TRIES = 6;
+
+/**
+ * Decides a write and makes it, on the newest state once more when another write came before it that it does not go
+ * with: a ref of it is elsewhere, or nothing leads to what it leans on.
+ */
+export async function decideAgain<T>(
+  writing: Writing,
+  write: (writing: Writing) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1, at = writing;; attempt++) {
+    try {
+      return await write(at);
+    } catch (error) {
+      if (!isOvertaken(error) || attempt === TRIES) throw error;
+      at = await openNewest(at.repository);
+    }
+  }
+}
