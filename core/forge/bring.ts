@@ -1,15 +1,15 @@
 import type { WriteContext } from "../context.ts";
 import { log, readCommits } from "../git/history.ts";
 import type { Oid } from "../git/object.ts";
-import { repack } from "../git/repack.ts";
+import { oidsReached, repack } from "../git/repack.ts";
 import { openStore } from "../git/store.ts";
 import type { Received } from "../mirror/view.ts";
 import { withPackFile } from "./pack_file.ts";
 import type { Writing } from "./writing.ts";
 
 /**
- * Runs `work` with a pack of what a commit leads to and no pack of the manifest holds; with none when a ref reaches the
- * commit. What no ref reaches may be in this machine's copy alone: packs are folded without it.
+ * Runs `work` with a pack of what a commit leads to and no ref reaches; with none when one reaches the commit. What no ref
+ * reaches may be in this machine's copy alone, or in packs that are being folded without it.
  */
 export async function withUnreached<T>(
   context: WriteContext,
@@ -19,13 +19,13 @@ export async function withUnreached<T>(
 ): Promise<T> {
   if (isReached(writing, commit)) return await work(undefined);
   const { mirror } = writing.repository;
-  const { manifest: { record } } = await mirror.latest({ isWhole: true, toWrite: true });
-  const held = await mirror.packPaths(record.packs);
+  const tips = [...writing.manifest.refs.values()].map(({ oid }) => oid);
   return await withPackFile(context, mirror, async (file) => {
     const store = openStore(mirror.path);
     let objects: number;
     try {
-      ({ objects } = await repack(store, [commit], file, { ...context, except: held }));
+      const except = await oidsReached(store, tips, context);
+      ({ objects } = await repack(store, [commit], file, { ...context, except }));
     } finally {
       store.close();
     }

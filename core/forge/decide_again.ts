@@ -12,7 +12,8 @@ export async function decideAgain<T>(
   writing: Writing,
   write: (writing: Writing) => Promise<T>,
 ): Promise<T> {
-  for (let attempt = 1, at = writing;; attempt++) {
+  let at = writing;
+  for (let attempt = 1;; attempt++) {
     try {
       return await write(at);
     } catch (error) {

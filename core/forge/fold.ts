@@ -1,7 +1,7 @@
 import type { Refs } from "../atproto/lexicons.gen.ts";
 import type { WriteContext } from "../context.ts";
 import { ConflictError, KnotlessError } from "../errors.ts";
-import { repack } from "../git/repack.ts";
+import { oidsIn, repack } from "../git/repack.ts";
 import { openStore } from "../git/store.ts";
 import type { Manifest } from "../mirror/manifest.ts";
 import { withPackFile } from "./pack_file.ts";
@@ -52,7 +52,7 @@ export async function fold(
   const { mirror } = repository;
   const { manifest } = await mirror.latest({ isWhole: true, toWrite: true });
   const tips = [...manifest.refs.values()].map(({ oid }) => oid);
-  const older = await mirror.packPaths(manifest.record.packs.slice(0, from));
+  const older = oidsIn(await mirror.packPaths(manifest.record.packs.slice(0, from)));
   return await withPackFile(context, mirror, async (file) => {
     const store = openStore(mirror.path);
     let objects: number;

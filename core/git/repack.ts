@@ -15,8 +15,8 @@ import type { ObjectStore } from "./store.ts";
 export interface RepackOptions {
   /** Objects to keep beside what the tips reach; what they reach in turn is not kept. */
   readonly also?: Iterable<Oid>;
-  /** Packs, as paths without their ending, whose objects are left out: whoever reads the new one has them. Their indexes do. */
-  readonly except?: readonly string[];
+  /** Objects that are left out: whoever reads the pack has them. What they lead to is looked at nevertheless. */
+  readonly except?: OidSet;
   readonly signal: AbortSignal;
   progress(text: string, done?: number, total?: number): void;
 }
@@ -53,10 +53,10 @@ export async function repack(
   store: ObjectStore,
   tips: Iterable<Oid>,
   file: string,
-  { also = [], except = [], signal, progress }: RepackOptions,
+  { also = [], except = new OidSet(), signal, progress }: RepackOptions,
 ): Promise<Repacked> {
   using packs = openPacks(store);
-  const selection = new Selection(store, packs, oidsOf(except));
+  const selection = new Selection(store, packs, except);
   let read = 0;
   for (const _ of reach(store, tips, selection.note)) {
     if (++read % SLICE === 0) await breathe(signal, () => progress("counting objects", read));
@@ -91,11 +91,30 @@ function openPacks(store: ObjectStore): PackSet {
   }
 }
 
-function oidsOf(paths: readonly string[]): OidSet {
+/** The oids of the objects in packs, told by their indexes; the paths lack their ending. */
+export function oidsIn(paths: readonly string[]): OidSet {
   const oids = new OidSet();
   for (const path of paths) {
     const { names } = readTable(path);
     for (let at = 0; at < names.length; at += OID_BYTES) oids.add(names, at);
+  }
+  return oids;
+}
+
+/** The oids of all that the tips reach. */
+export async function oidsReached(
+  store: ObjectStore,
+  tips: Iterable<Oid>,
+  { signal, progress }: Following,
+): Promise<OidSet> {
+  const oids = new OidSet();
+  const note = (bytes: Uint8Array, at: number) => {
+    const before = oids.size;
+    return oids.add(bytes, at) === before;
+  };
+  let read = 0;
+  for (const _ of reach(store, tips, note)) {
+    if (++read % SLICE === 0) await breathe(signal, () => progress("counting objects", read));
   }
   return oids;
 }
