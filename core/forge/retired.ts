@@ -8,7 +8,7 @@ const STAY_MS = 24 * 60 * 60 * 1000;
 /** Of a pack that was replaced so soon after it was made its own age does for a note: it stays for 18 hours at least. */
 const YOUNG_MS = 6 * 60 * 60 * 1000;
 /** With more notes than this those go that say little. */
-const MOST_NOTES = 64;
+const MOST_NOTES = 24;
 
 /**
  * The manifest's notes of replaced packs with those of `gone`, without those whose day is over. When there are many, packs

@@ -20,7 +20,7 @@ describe("the manifest's notes of replaced packs", () => {
     for (let fold = 0; fold < 500; fold++) {
       const now = START + fold * HOUR / 20;
       retired = retire(retired, packsMadeAt(now - HOUR, 24), new Date(now));
-      assert(retired.length <= 64, `${retired.length}`);
+      assert(retired.length <= 24, `${retired.length}`);
     }
   });
 
@@ -28,11 +28,11 @@ describe("the manifest's notes of replaced packs", () => {
     const old = packsMadeAt(START - 30 * 24 * HOUR, 10);
     const young = packsMadeAt(START - 5 * HOUR, 100);
     const retired = retire([], [...old, ...young], at(0));
-    assertEquals(retired.length, 64);
+    assertEquals(retired.length, 24);
     const over = (hours: number) =>
       [...old, ...young].map(({ rkey }) => rkey).filter(isOver(retired, at(hours)));
     for (const hours of [0, 12, 18.9]) assertEquals(over(hours), [], `${hours}`);
-    assertEquals(over(23.9).length, 46);
+    assertEquals(over(23.9).length, 86);
     assertEquals(over(24.1).length, 110);
   });
 
