@@ -17,6 +17,7 @@ export interface Commit {
   readonly message: Uint8Array;
 }
 
+const OID_DIGITS = 40;
 const NOBODY: Identity = {
   name: new Uint8Array(),
   email: new Uint8Array(),
@@ -51,6 +52,29 @@ export function parseCommit(bytes: Uint8Array): Commit {
     extra,
     message,
   };
+}
+
+/** The headers of nearly every commit are of this form, and end within so many bytes. */
+const USUAL =
+  /^tree ([0-9a-f]{40})\n((?:parent [0-9a-f]{40}\n)*)author [^\n]*\ncommitter ([^\n]*)> ([0-9]{1,12}) [+-][0-9]+\n(?=[^ ])/;
+const USUAL_BYTES = 2048;
+
+/** Reads of a commit what walks need, as `parseCommit` does, and mostly in a fraction of its time. */
+export function parseNode(
+  bytes: Uint8Array,
+): Pick<Commit, "tree" | "parents"> & { readonly time: number } {
+  const [, tree, lines = "", who = "", time] = USUAL.exec(
+    latin1(bytes, 0, Math.min(bytes.length, USUAL_BYTES)),
+  ) ?? [];
+  if (tree === undefined || !who.includes("<")) {
+    const { tree, parents, committer } = parseCommit(bytes);
+    return { tree, parents, time: committer.time };
+  }
+  const parents: Oid[] = [];
+  for (let at = "parent ".length; at < lines.length; at += "parent \n".length + OID_DIGITS) {
+    parents.push(lines.slice(at, at + OID_DIGITS));
+  }
+  return { tree, parents, time: Number(time) };
 }
 
 /** Gives the bytes of a commit. */

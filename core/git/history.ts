@@ -1,4 +1,4 @@
-import { parseCommit } from "./commit.ts";
+import { parseNode } from "./commit.ts";
 import type { ObjectReader, Oid } from "./object.ts";
 import { EMPTY_TREE } from "./oid.ts";
 import { isTree } from "./tree.ts";
@@ -28,8 +28,7 @@ export function readCommits(objects: ObjectReader): CommitSource {
     commit(oid) {
       const known = cache.get(oid);
       if (known !== undefined) return known;
-      const { tree, parents, committer } = parseCommit(readObject(objects, oid, "commit"));
-      const node = { tree, parents, time: committer.time };
+      const node = parseNode(readObject(objects, oid, "commit"));
       if (cache.size >= CACHED_COMMITS) cache.clear();
       cache.set(oid, node);
       return node;
