@@ -6,6 +6,7 @@ import { ConflictError, KnotlessError } from "../errors.ts";
 import { formatPackedRefs, type Manifest, readManifest } from "../mirror/manifest.ts";
 import type { Repository } from "./repository.ts";
 import { isOver } from "./retired.ts";
+import { readUnnamed } from "./unnamed.ts";
 
 const TRIES = 5;
 /** The most writes a PDS takes in one commit is 200; one of them is the manifest's. */
@@ -35,7 +36,7 @@ export async function sweep(context: WriteContext, repository: Repository): Prom
   for (let attempt = 1;; attempt++) {
     const commit = await context.records.latestCommit(context.account);
     const { manifest } = await mirror.latest({ toWrite: true });
-    const leftovers = await findLeftovers(context, uri, manifest);
+    const leftovers = await findLeftovers(context, uri, manifest, commit);
     const deletes = leftovers.slice(0, MOST_DELETES);
     const seen = Math.max(manifest.record.generation, (await mirror.state())?.generation ?? 0);
     const { next, refs } = await trim(context, manifest, deletes, seen + 1);
@@ -72,23 +73,24 @@ async function findLeftovers(
   context: WriteContext,
   uri: string,
   { record }: Manifest,
+  commit: string,
 ): Promise<Leftover[]> {
-  const listed = new Set(record.packs.map(({ rkey }) => rkey));
-  const named = new Set(record.log.map(({ record }) => record));
+  const named = new Set([
+    ...record.packs.map(({ rkey }) => rkey),
+    ...record.log.flatMap(({ record }) => record ?? []),
+  ]);
   const isOld = isOver(record.retired, context.now());
+  const mayGo = ({ rkey }: { rkey: string }) => !named.has(rkey) && isOld(rkey);
   const found: Leftover[] = [];
-  for (const collection of [ID.pack, ID.log]) {
-    for await (const { uri: one, value } of context.records.list(context.account, collection)) {
-      const rkey = one.slice(one.lastIndexOf("/") + 1);
-      if ((value as { repo?: unknown }).repo !== uri || !isOld(rkey)) continue;
-      if (collection === ID.pack) {
-        if (!listed.has(rkey)) found.push({ collection, rkey, pushes: 0 });
-      } else if (!named.has(rkey) && matchesLexicon(ID.log, value)) {
-        const { pushes } = value as Log;
-        // Nothing else tells that a pull was merged.
-        const merged = pushes.some(({ pulls }) => pulls !== undefined && pulls.length > 0);
-        if (!merged) found.push({ collection, rkey, pushes: pushes.length });
-      }
+  for await (const { collection, rkey, value } of readUnnamed(context, commit, mayGo)) {
+    if ((value as { repo?: unknown }).repo !== uri) continue;
+    if (collection === ID.pack) {
+      found.push({ collection, rkey, pushes: 0 });
+    } else if (matchesLexicon(ID.log, value)) {
+      const { pushes } = value as Log;
+      // Nothing else tells that a pull was merged.
+      const merged = pushes.some(({ pulls }) => pulls !== undefined && pulls.length > 0);
+      if (!merged) found.push({ collection, rkey, pushes: pushes.length });
     }
   }
   return found;
