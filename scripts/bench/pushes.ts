@@ -6,6 +6,7 @@ import { openProxiedNetwork, type Seen } from "../../test/support/proxy.ts";
 import type { Bench, Measure } from "./bench.ts";
 import { compareClones } from "./clones.ts";
 import { leftAt } from "./left.ts";
+import { showValue } from "./report.ts";
 import { median, timed } from "./timed.ts";
 
 const PARTS = 10;
@@ -76,10 +77,8 @@ export const pushes: Bench = async (_binary, { pushes: count }) => {
       { name: `${name}: pack records`, value: left.records, unit: "" },
       { name: `${name}: blobs`, value: left.blobs, unit: "" },
     ];
-    console.log(
-      lines.map(({ name, value }) => `${name.replace(/.*: /, "")} ${Math.round(value * 10) / 10}`)
-        .join("; "),
-    );
+    const said = lines.map(({ name, value }) => `${name.replace(/.*: /, "")} ${showValue(value)}`);
+    console.log(`  ${to}: ${said.join("; ")}`);
     measures.push(...lines);
   }
   const ratio = (key: keyof Push) => {
@@ -93,13 +92,20 @@ export const pushes: Bench = async (_binary, { pushes: count }) => {
     unit: "×",
     limit: FLAT,
   });
+  const clones = await compareClones(url, work, { env, dir: home.dir, runs: 5 });
+  proxy.forget();
+  await home.cli(["repo", "compact", `${home.account.handle}/app`]);
+  const compacted = sumUp(proxy.seen);
   return [
     ...measures,
     flat("time", "wall"),
     flat("CPU", "cpu"),
     flat("bytes sent", "sent"),
     flat("bytes received", "received"),
-    ...await compareClones(url, work, { env, dir: home.dir, runs: 5 }),
+    ...clones,
+    { name: "compact: sent", value: compacted.sent, unit: "B" },
+    { name: "compact: received", value: compacted.received, unit: "B" },
+    { name: "compact: requests", value: compacted.requests, unit: "" },
   ];
 };
 
