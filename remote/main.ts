@@ -2,7 +2,7 @@ import type { WriteContext } from "../core/context.ts";
 import { CorruptError, OfflineError, quote, RemoteError, UsageError } from "../core/errors.ts";
 import { parseRepoName, type RepoName } from "../core/forge/names.ts";
 import { openContexts } from "../core/open.ts";
-import type { Env } from "./git.ts";
+import { type Env, unboundEnv } from "./git.ts";
 import { answer, readLine } from "./lines.ts";
 import { defaultOptions, setOption } from "./options.ts";
 import { parseRequest, type Request } from "./plan.ts";
@@ -50,13 +50,16 @@ async function converse(named: RepoName, env: Env): Promise<number> {
       answer(`${setOption(options, name, value)}\n`);
     } else if (line === "connect git-upload-pack") {
       const context = await open.read();
+      // git tells it while the mirror is brought up to date.
+      const apart = unboundEnv(env);
+      apart.catch(() => {});
       const mirror = await advised(
         prepareMirror(context, named),
         "KNOTLESS_OFFLINE=1 reads from the copy on this machine, where there is one",
       );
       progress.end();
       answer("\n");
-      const status = await serveFetch(mirror.path, env);
+      const status = await serveFetch(mirror.path, await apart);
       // What git found wrong may be wrong on this machine: the next try has a copy that is not.
       if (status !== 0) await mirror.heal(context.freshness);
       return status;

@@ -4,7 +4,7 @@ import type { RepoName } from "../core/forge/names.ts";
 import { findRepository } from "../core/forge/repository.ts";
 import { spellAge } from "../core/mirror/age.ts";
 import type { Mirror } from "../core/mirror/mirror.ts";
-import { type Env, unboundEnv } from "./git.ts";
+import type { Env } from "./git.ts";
 
 /** Brings the mirror up to date, or offline says how old it is. */
 export async function prepareMirror(context: ReadContext, named: RepoName): Promise<Mirror> {
@@ -20,8 +20,11 @@ export async function prepareMirror(context: ReadContext, named: RepoName): Prom
   return mirror;
 }
 
-/** Lets git itself serve a fetch from the mirror at `path`, on the streams of this process; gives its status. */
-export async function serveFetch(path: string, env: Env): Promise<number> {
+/**
+ * Lets git itself serve a fetch from the mirror at `path`, on the streams of this process; gives its status. `apart` is
+ * the environment without what ties git to another repository.
+ */
+export async function serveFetch(path: string, apart: Env): Promise<number> {
   const settings = [
     "uploadpack.allowFilter=true",
     "uploadpack.allowAnySHA1InWant=true",
@@ -30,7 +33,7 @@ export async function serveFetch(path: string, env: Env): Promise<number> {
   const child = spawn(
     "git",
     [...settings.flatMap((setting) => ["-c", setting]), "upload-pack", "--strict", path],
-    { env: { ...await unboundEnv(env), GIT_PROTOCOL: "version=2" }, stdio: "inherit" },
+    { env: { ...apart, GIT_PROTOCOL: "version=2" }, stdio: "inherit" },
   );
   return await new Promise((resolve, reject) => {
     child.once("error", reject);

@@ -9,6 +9,9 @@ import { CorruptError } from "../errors.ts";
 import { hashFile } from "./hash_file.ts";
 
 const READ_BYTES = 1 << 20;
+/** So many pieces are asked for at once; a larger one is written as it comes. */
+const AHEAD = 3;
+const HELD_BYTES = 8 << 20;
 
 /** A pack to have here: inline bytes, or pieces in blobs. */
 export type Source =
@@ -62,24 +65,78 @@ async function downloadPieces(
   const out = await open(file, "a+");
   try {
     const whole = await countWhole(out, blobs);
-    let have = blobs.slice(0, whole).reduce((sum, { size }) => sum + size, 0);
+    const have = blobs.slice(0, whole).reduce((sum, { size }) => sum + size, 0);
     await out.truncate(have);
-    for (const blob of blobs.slice(whole)) {
-      let size = 0;
-      for await (const chunk of records.blob(account, blob.ref.$link, blob.size)) {
-        size += chunk.length;
-        await out.writeFile(chunk);
-        progress(have + size);
+    const left = blobs.slice(whole);
+    const arriving = new Arriving(records, account, left, (bytes) => progress(have + bytes));
+    try {
+      for (const at of left.keys()) {
+        for await (const part of arriving.take(at)) await out.writeFile(part);
       }
-      if (size !== blob.size) {
-        throw new CorruptError(
-          `blob ${blob.ref.$link} has ${size} bytes, its record says ${blob.size}`,
-        );
-      }
-      have += size;
+    } finally {
+      await arriving.stop();
     }
   } finally {
     await out.close();
+  }
+}
+
+/** Pieces on their way: some are asked for before the one at hand has come, as many as are held in memory. */
+class Arriving {
+  readonly #records: Records;
+  readonly #account: Account;
+  readonly #blobs: readonly BlobRef[];
+  readonly #progress: (bytes: number) => void;
+  readonly #ahead = new Map<number, Promise<Uint8Array[]>>();
+  #bytes = 0;
+  #isStopped = false;
+
+  constructor(
+    records: Records,
+    account: Account,
+    blobs: readonly BlobRef[],
+    progress: (bytes: number) => void,
+  ) {
+    this.#records = records;
+    this.#account = account;
+    this.#blobs = blobs;
+    this.#progress = progress;
+  }
+
+  /** The bytes of a piece, asked for in their order; the next ones are asked for meanwhile. */
+  async *take(at: number): AsyncGenerator<Uint8Array> {
+    for (let next = at; next < at + AHEAD; next++) {
+      const blob = this.#blobs[next];
+      if (blob === undefined || blob.size > HELD_BYTES || this.#ahead.has(next)) continue;
+      const coming = Array.fromAsync(this.#read(blob));
+      // Whoever takes it hears of its error.
+      coming.catch(() => {});
+      this.#ahead.set(next, coming);
+    }
+    const coming = this.#ahead.get(at);
+    this.#ahead.delete(at);
+    const blob = this.#blobs[at];
+    if (coming !== undefined) yield* await coming;
+    else if (blob !== undefined) yield* this.#read(blob);
+  }
+
+  /** Ends what is on its way and waits for it. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.allSettled(this.#ahead.values());
+  }
+
+  async *#read({ ref, size }: BlobRef): AsyncGenerator<Uint8Array> {
+    let have = 0;
+    for await (const chunk of this.#records.blob(this.#account, ref.$link, size)) {
+      if (this.#isStopped) return;
+      have += chunk.length;
+      this.#bytes += chunk.length;
+      yield chunk;
+      this.#progress(this.#bytes);
+    }
+    if (have === size) return;
+    throw new CorruptError(`blob ${ref.$link} has ${have} bytes, its record says ${size}`);
   }
 }
 

@@ -8,7 +8,7 @@ import { layered } from "../git/layered.ts";
 import { Links } from "../git/links.ts";
 import type { ObjectReader } from "../git/object.ts";
 import { openStore } from "../git/store.ts";
-import { arrivedBefore, type ArrivedPack, type Downloaded, indexPacks } from "./arrive.ts";
+import { arrivedBefore, type ArrivedPack, indexPacks } from "./arrive.ts";
 import { Chains, readChains } from "./chains.ts";
 import { download, type Source, sourceOf } from "./download.ts";
 import type { Manifest } from "./manifest.ts";
@@ -16,6 +16,8 @@ import { listedIn, type State } from "./state.ts";
 
 /** Packs that together have no more bytes are indexed as one. */
 const JOINED_BYTES = 8 << 20;
+/** So many packs are fetched at once. */
+const AT_ONCE = 4;
 
 /** What a sync has put in its waiting folder. */
 export interface Arrived {
@@ -86,14 +88,10 @@ export async function fetchPacks(
     const refresh = () => arriving.refresh();
     const arrival = { account, waiting, store, links, signal, progress, refresh };
     for (const group of inGroups(missing)) {
-      const downloaded: Downloaded[] = [];
-      for (const one of group) {
-        const file = join(waiting, one.source.sha256);
-        const report = (bytes: number) => progress("receiving packs", done + bytes, total);
-        await fetchOne(records, account, one, file, report);
-        downloaded.push({ ...one, file });
-        done += sizeOf(one.source);
-      }
+      const downloaded = group.map((one) => ({ ...one, file: join(waiting, one.source.sha256) }));
+      const report = (bytes: number) => progress("receiving packs", done + bytes, total);
+      await fetchAll(records, account, downloaded, report);
+      done += group.reduce((sum, { source }) => sum + sizeOf(source), 0);
       for (const [sha256, pack] of await indexPacks(downloaded, arrival)) {
         packs.set(sha256, pack.name);
         arrived.set(sha256, pack);
@@ -127,20 +125,42 @@ function* inGroups(wanted: readonly Wanted[]): Generator<Wanted[]> {
   if (group.length > 0) yield group;
 }
 
-async function fetchOne(
+/** Downloads packs, some at once; `progress` is told of the bytes of all of them. */
+async function fetchAll(
   records: Records,
   account: Account,
-  { uri, source }: Wanted,
-  file: string,
+  packs: readonly (Wanted & { file: string })[],
   progress: (bytes: number) => void,
 ): Promise<void> {
-  try {
-    await download(records, account, source, file, progress);
-  } catch (error) {
-    // A record that was deleted takes its blobs along.
-    const isGone = error instanceof NotFoundError && error.code === "not_found.blob";
-    throw isGone ? new LostPackError(uri, account.pds) : error;
-  }
+  const left = packs.values();
+  const came = new Map<string, number>();
+  let isOver = false;
+  const lane = async () => {
+    for (const { uri, source, file } of left) {
+      const report = (bytes: number) => {
+        if (isOver) throw new Error("another pack could not be fetched");
+        came.set(file, bytes);
+        progress([...came.values()].reduce((sum, bytes) => sum + bytes, 0));
+      };
+      try {
+        await download(records, account, source, file, report);
+      } catch (error) {
+        isOver = true;
+        // A record that was deleted takes its blobs along.
+        const isGone = error instanceof NotFoundError && error.code === "not_found.blob";
+        throw isGone ? new LostPackError(uri, account.pds) : error;
+      }
+      if (isOver) return;
+    }
+  };
+  let failure: { readonly error: unknown } | undefined;
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, () =>
+      lane().catch((error) => {
+        failure ??= { error };
+      })),
+  );
+  if (failure) throw failure.error;
 }
 
 async function listWanted(
