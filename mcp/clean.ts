@@ -5,11 +5,15 @@ import { replaceUnsafe } from "../core/errors.ts";
 const strayVariation =
   /(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]|(?<![^\p{ASCII}]|[0-9#*])[\ufe00-\ufe0f]/gu;
 
+/** Most text: there is nothing to look for in it. */
+const plain = /^[\t\n\r\x20-\x7e]*$/;
+
 /**
  * Text with nothing in it that hides from a reader or turns its order around: a mark is left in its place, so that what
  * stood around it does not join. Line ends stay as they are: an edit has to name the bytes that are there.
  */
 export function legible(text: string): string {
+  if (plain.test(text)) return text;
   return replaceUnsafe(text, (found) => "\n\r\t".includes(found) ? found : "\uFFFD")
     .replace(strayVariation, "\uFFFD").toWellFormed();
 }

@@ -1,4 +1,3 @@
-import { growIndex } from "./indexing.ts";
 import { setImmediate } from "node:timers/promises";
 import type { ReadContext } from "../context.ts";
 import { NotFoundError, quote, UsageError } from "../errors.ts";
@@ -12,17 +11,16 @@ import { findEntry, readObject } from "../git/walk.ts";
 import type { MirrorAnswers } from "../mirror/answers.ts";
 import { type Indexes, indexesOf } from "../mirror/indexes.ts";
 import { version } from "../version.ts";
-import { type Page, readCursor, writeCursor } from "./paging.ts";
+import { growIndex } from "./indexing.ts";
+import { readLogEntry } from "./log_entry.ts";
 import { noSuchPath } from "./no_path.ts";
+import { type Page, readCursor, writeCursor } from "./paging.ts";
 import {
   commitAt,
   type FilePlace,
   type LineRange,
-  messageOf,
   pathBytes,
   type Person,
-  personOf,
-  readCommit,
   type Reading,
   treeOf,
 } from "./reading.ts";
@@ -147,9 +145,8 @@ function runsOf(objects: ObjectReader, runs: readonly BlameRun[]): BlamedRun[] {
   return runs.map(({ commit, start, count, previous }) => {
     let words = told.get(commit);
     if (words === undefined) {
-      const read = readCommit(objects, commit);
-      const { summary } = messageOf(read);
-      told.set(commit, words = { author: personOf(read.author, read.encoding), summary });
+      const { author, summary } = readLogEntry(objects, commit);
+      told.set(commit, words = { author, summary });
     }
     return {
       sha: commit,

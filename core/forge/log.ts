@@ -1,32 +1,11 @@
-import { growIndex } from "./indexing.ts";
 import type { ReadContext } from "../context.ts";
-import { sameBytes } from "../git/bytes.ts";
 import { logPath } from "../git/graph_log.ts";
 import { log } from "../git/history.ts";
-import type { ObjectReader, Oid } from "../git/object.ts";
 import { indexesOf } from "../mirror/indexes.ts";
+import { growIndex } from "./indexing.ts";
+import { type LogEntry, readLogEntry } from "./log_entry.ts";
 import { type Page, readCursor, writeCursor } from "./paging.ts";
-import {
-  commitAt,
-  messageOf,
-  pathBytes,
-  type Person,
-  personOf,
-  type Place,
-  readCommit,
-  type Reading,
-} from "./reading.ts";
-
-/** A commit as a log shows it. */
-export interface LogEntry {
-  readonly sha: Oid;
-  readonly parents: readonly Oid[];
-  readonly author: Person;
-  /** Only where it differs from the author. */
-  readonly committer?: Person;
-  readonly summary: string;
-  readonly body?: string;
-}
+import { commitAt, pathBytes, type Place, type Reading } from "./reading.ts";
 
 /** How many commits that the index lacks a history of a path looks at. */
 const ALLOWANCE = 20_000;
@@ -50,7 +29,7 @@ export async function readLog(
   for (const sha of history) {
     isCut = commits.length === limit;
     if (isCut) break;
-    commits.push(logEntry(objects, sha));
+    commits.push(readLogEntry(objects, sha));
   }
   if (allowance.left === 0) {
     isCut = true;
@@ -62,21 +41,5 @@ export async function readLog(
   return {
     commits,
     ...(isCut && { more: true, cursor: writeCursor(commit, start + commits.length) }),
-  };
-}
-
-function logEntry(objects: ObjectReader, sha: Oid): LogEntry {
-  const commit = readCommit(objects, sha);
-  const { author, committer, encoding, parents } = commit;
-  const { summary, body } = messageOf(commit);
-  const isSame = author.time === committer.time && sameBytes(author.name, committer.name) &&
-    sameBytes(author.email, committer.email);
-  return {
-    sha,
-    parents,
-    author: personOf(author, encoding),
-    ...(!isSame && { committer: personOf(committer, encoding) }),
-    summary,
-    ...(body !== "" && { body }),
   };
 }

@@ -101,16 +101,27 @@ export function personOf(identity: Identity, encoding: string | undefined): Pers
 
 /** Seconds since 1970 as an ISO 8601 date in UTC. */
 export function isoDate(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
+  return `${new Date(seconds * 1000).toISOString().slice(0, -".000Z".length)}Z`;
 }
 
 /** A commit's message as git shows it: its first paragraph in one line, and the rest. */
 export function messageOf({ message, encoding }: Commit): { summary: string; body: string } {
-  const text = commitText(message, encoding).replace(/^\s*\n/, "");
-  const [first = "", ...rest] = text.split(/\n\s*\n/);
+  return shapeMessage(commitText(message, encoding));
+}
+
+const GAP = /\n\s*\n/;
+const GAPS = /\n\s*\n/g;
+
+/** The same of a message's text. */
+export function shapeMessage(text: string): { summary: string; body: string } {
+  const start = /^\s*\n/.exec(text)?.[0].length ?? 0;
+  const message = start === 0 ? text : text.slice(start);
+  const gap = GAP.exec(message);
+  const first = gap === null ? message : message.slice(0, gap.index);
+  const rest = gap === null ? "" : message.slice(gap.index + gap[0].length);
   return {
     summary: first.split("\n").map((line) => line.trimEnd()).join(" ").trim(),
-    body: rest.join("\n\n").trimEnd(),
+    body: rest.replace(GAPS, "\n\n").trimEnd(),
   };
 }
 

@@ -4,16 +4,18 @@ import { PositionedFile } from "./file.ts";
 import type { Oid } from "./object.ts";
 import { compareOids, OID_BYTES, oidAt } from "./oid.ts";
 
-/** A run of the sorted oids, with their offsets in the pack. */
-export interface IdxChunk {
+/** A page of the sorted oids, with their offsets in the pack. */
+export interface IdxPage {
   readonly names: Uint8Array;
   readonly offsets: Uint8Array;
 }
 
 const HEADER = 8;
 const NAMES = HEADER + 256 * 4;
-/** Runs of the table up to this many oids are read as one. */
-const CHUNK = 2048;
+/** So many oids are read as one. */
+const PAGE = 256;
+/** Oids are spread evenly, so that where one must be is guessed; who picks oids may fool only so many guesses. */
+const GUESSES = 3;
 
 /** The index of a pack (version 2), read by position: only what a lookup needs. */
 export class PackIdx {
@@ -21,13 +23,13 @@ export class PackIdx {
   readonly count: number;
   readonly #file: PositionedFile;
   readonly #fanout: Uint32Array;
-  readonly #chunks: ByteCache<IdxChunk>;
+  readonly #pages: ByteCache<IdxPage>;
   readonly #key: number;
 
-  /** Opens an index; its runs are kept in `chunks`, under keys from `id * 2^32`. */
-  constructor(path: string, chunks: ByteCache<IdxChunk>, id: number) {
+  /** Opens an index; its pages are kept in `pages`, under keys from `id * 2^32`. */
+  constructor(path: string, pages: ByteCache<IdxPage>, id: number) {
     this.#file = new PositionedFile(path);
-    this.#chunks = chunks;
+    this.#pages = pages;
     this.#key = id * 0x100000000;
     this.#fanout = new Uint32Array(256);
     try {
@@ -59,17 +61,35 @@ export class PackIdx {
 
   /** Gives the offset in the pack of the object with this oid; undefined when the pack has none. */
   find(oid: Uint8Array): number | undefined {
-    const chunk = this.#chunkOf(oid[0] ?? 0, oid);
-    const at = placeIn(chunk.names, oid);
-    if (at >= chunk.names.length / OID_BYTES) return undefined;
-    if (compareOids(chunk.names, at * OID_BYTES, oid, 0) !== 0) return undefined;
-    return this.#offset(chunk, at);
+    const position = this.lowerBound(oid);
+    if (position >= this.count) return undefined;
+    const page = this.#page(position);
+    const at = position % PAGE;
+    if (compareOids(page.names, at * OID_BYTES, oid, 0) !== 0) return undefined;
+    return this.#offset(page, at);
   }
 
   /** Gives the place in the order of oids of the first that is not below this one. */
   lowerBound(oid: Uint8Array): number {
-    const { low, names } = this.#chunkOf(oid[0] ?? 0, oid);
-    return low + placeIn(names, oid);
+    const first = oid[0] ?? 0;
+    let low = first === 0 ? 0 : this.#fanout[first - 1] ?? 0;
+    let high = this.#fanout[first] ?? 0;
+    // Of all oids that start with the same byte.
+    const part = ((oid[1] ?? 0) * 65536 + (oid[2] ?? 0) * 256 + (oid[3] ?? 0)) / 2 ** 24;
+    const likely = low + Math.floor((high - low) * part);
+    for (let guesses = 0; low < high; guesses++) {
+      const guess = guesses < GUESSES
+        ? Math.max(low, Math.min(likely, high - 1))
+        : (low + high) >>> 1;
+      const { names } = this.#page(guess);
+      const start = guess - guess % PAGE;
+      const from = Math.max(low, start);
+      const to = Math.min(high, start + PAGE);
+      if (compareOids(names, (from - start) * OID_BYTES, oid, 0) >= 0) high = from;
+      else if (compareOids(names, (to - 1 - start) * OID_BYTES, oid, 0) < 0) low = to;
+      else return start + lowerBoundIn(names, oid, from - start, to - start);
+    }
+    return low;
   }
 
   /** Gives the oid at a place in their order. */
@@ -93,29 +113,21 @@ export class PackIdx {
     this.#file.close();
   }
 
-  /** The run that holds the oid, if the index does: the lookups that narrow it down are the same each time. */
-  #chunkOf(first: number, oid: Uint8Array): IdxChunk & { low: number } {
-    let low = first === 0 ? 0 : this.#fanout[first - 1] ?? 0;
-    let high = this.#fanout[first] ?? 0;
-    while (high - low > CHUNK) {
-      const middle = (low + high) >>> 1;
-      const name = this.#file.view(NAMES + middle * OID_BYTES, OID_BYTES);
-      if (compareOids(name, 0, oid, 0) <= 0) low = middle;
-      else high = middle;
-    }
-    const key = this.#key + low;
-    let chunk = this.#chunks.get(key);
-    if (chunk === undefined || chunk.offsets.length !== (high - low) * 4) {
-      const names = this.#file.read(NAMES + low * OID_BYTES, (high - low) * OID_BYTES);
-      const offsetsAt = NAMES + this.count * (OID_BYTES + 4) + low * 4;
-      chunk = { names, offsets: this.#file.read(offsetsAt, (high - low) * 4) };
-      this.#chunks.set(key, chunk, names.length + chunk.offsets.length);
-    }
-    return { low, names: chunk.names, offsets: chunk.offsets };
+  /** The page that holds a place. */
+  #page(position: number): IdxPage {
+    const start = position - position % PAGE;
+    const known = this.#pages.get(this.#key + start);
+    if (known !== undefined) return known;
+    const length = Math.min(PAGE, this.count - start);
+    const names = this.#file.read(NAMES + start * OID_BYTES, length * OID_BYTES);
+    const offsetsAt = NAMES + this.count * (OID_BYTES + 4) + start * 4;
+    const page = { names, offsets: this.#file.read(offsetsAt, length * 4) };
+    this.#pages.set(this.#key + start, page, names.length + page.offsets.length);
+    return page;
   }
 
-  #offset({ offsets }: IdxChunk, at: number): number {
-    const offset = numbers(offsets).getUint32(at * 4);
+  #offset({ offsets }: IdxPage, at: number): number {
+    const offset = uint32At(offsets, at * 4);
     if (offset < 0x80000000) return offset;
     const large = NAMES + this.count * (OID_BYTES + 8) + (offset - 0x80000000) * 8;
     const wide = this.#file.view(large, 8);
@@ -126,16 +138,19 @@ export class PackIdx {
   }
 }
 
-/** The place among sorted oids of the first that is not below this one. */
-function placeIn(names: Uint8Array, oid: Uint8Array): number {
-  let from = 0;
-  let to = names.length / OID_BYTES;
+/** The first place from `from` on, below `to`, whose oid is not below the one given; `to` when there is none. */
+function lowerBoundIn(names: Uint8Array, oid: Uint8Array, from: number, to: number): number {
   while (from < to) {
     const middle = (from + to) >>> 1;
     if (compareOids(names, middle * OID_BYTES, oid, 0) < 0) from = middle + 1;
     else to = middle;
   }
   return from;
+}
+
+function uint32At(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] ?? 0) << 24 | (bytes[at + 1] ?? 0) << 16 | (bytes[at + 2] ?? 0) << 8 |
+    (bytes[at + 3] ?? 0)) >>> 0;
 }
 
 function numbers(bytes: Uint8Array): DataView {

@@ -4,7 +4,7 @@ import { applyDelta, DELTA_SIZES_BYTES, deltaSizes, tooLarge } from "./delta.ts"
 import { ENTRY_HEADER_BYTES, type EntryHeader, MAX_DEPTH, parseEntryHeader } from "./entry.ts";
 import { readData } from "./entry_data.ts";
 import { PositionedFile } from "./file.ts";
-import { type IdxChunk, PackIdx } from "./idx.ts";
+import { type IdxPage, PackIdx } from "./idx.ts";
 import { inflateStart } from "./inflate.ts";
 import type { GitObject, ObjectKind, Oid } from "./object.ts";
 import { oidBytes } from "./oid.ts";
@@ -13,7 +13,7 @@ import { PACK_HEADER, PACK_TRAILER, packHeader } from "./pack_head.ts";
 /** What the packs of a store share. */
 export interface PackShare {
   readonly objects: ByteCache<GitObject>;
-  readonly chunks: ByteCache<IdxChunk>;
+  readonly pages: ByteCache<IdxPage>;
   /** No object above this is read. */
   readonly objectBytes: number;
   /** Finds the base of a delta that its pack does not hold. */
@@ -47,7 +47,7 @@ export class Pack {
     this.#file = new PositionedFile(`${path}.pack`);
     this.#end = this.#file.size - PACK_TRAILER;
     try {
-      this.idx = new PackIdx(`${path}.idx`, share.chunks, id);
+      this.idx = new PackIdx(`${path}.idx`, share.pages, id);
       this.#checkHeader(path);
     } catch (error) {
       this.#file.close();

@@ -31,7 +31,7 @@ export interface StoreLimits {
 // Bun collects external buffers late: what is dropped from a cache stays in memory for a while.
 const CACHE_BYTES = process.versions["bun"] === undefined ? 64 << 20 : 24 << 20;
 const OBJECT_BYTES = 2 ** 31 - 1;
-const CHUNK_BYTES = 8 << 20;
+const PAGE_BYTES = 16 << 20;
 /** Bases in other packs may have bases in other packs; this many times at most. */
 const MAX_HOPS = 256;
 /** How often packs are listed anew because one had gone before it was opened. */
@@ -44,7 +44,7 @@ export function openStore(dir: string, limits: StoreLimits = {}): ObjectStore {
 
 class Store implements ObjectStore, PackShare {
   readonly objects: PackShare["objects"];
-  readonly chunks: PackShare["chunks"];
+  readonly pages: PackShare["pages"];
   readonly objectBytes: number;
   readonly #dir: string;
   readonly #loose: LooseObjects;
@@ -56,7 +56,7 @@ class Store implements ObjectStore, PackShare {
 
   constructor(dir: string, limits: StoreLimits) {
     this.objects = new ByteCache(limits.cacheBytes ?? CACHE_BYTES);
-    this.chunks = new ByteCache(CHUNK_BYTES);
+    this.pages = new ByteCache(PAGE_BYTES);
     this.objectBytes = limits.objectBytes ?? OBJECT_BYTES;
     this.#dir = dir;
     this.#loose = new LooseObjects(dir, this.objectBytes);
@@ -83,7 +83,7 @@ class Store implements ObjectStore, PackShare {
     this.#order = [];
     this.#open.clear();
     this.objects.clear();
-    this.chunks.clear();
+    this.pages.clear();
   }
 
   has(oid: Oid): boolean {
