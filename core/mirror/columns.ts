@@ -1,5 +1,7 @@
 import { mkdtemp, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { crc32 } from "node:zlib";
+import { CorruptError } from "../errors.ts";
 import { PositionedFile } from "../git/file.ts";
 
 /** The arrays an index file can hold. */
@@ -11,35 +13,50 @@ export interface Format {
   readonly columns: number;
 }
 
+/** A file that a mirror's folder has one of. */
+export interface IndexFile extends Format {
+  readonly name: string;
+}
+
 const MARK = 0x6b6e6f74;
 /** The head has this many numbers: mark, version, count, the file's size, and the bytes of each column. */
 const HEAD = 16;
 const FIXED = 4;
+/** Every so many bytes of a column have a checksum of their own, so that a part can be read and still be trusted. */
+const BLOCK = 16384;
 
 /**
- * An index file: one MessagePack array of typed arrays, the first of them its head. As the size of all that comes before
- * an array follows from the head, a column is read by position, the others not at all.
+ * An index file: one MessagePack array of typed arrays, of which the first is its head and the second the checksums of
+ * the columns, which follow. As the size of all that comes before an array follows from the head, a column is read by
+ * position, the others not at all. Bytes that fail their checksum are a CorruptError, `corrupt.index`.
  */
 export class ColumnFile {
   readonly count: number;
   readonly #file: PositionedFile;
-  readonly #places: { at: number; length: number }[] = [];
+  readonly #places: { at: number; length: number; block: number }[] = [];
+  readonly #sums: Uint32Array;
 
   private constructor(file: PositionedFile, { version, columns }: Format) {
     this.#file = file;
     const at = 1 + prefix(HEAD * 8);
     const head = new Float64Array(file.read(at, HEAD * 8).buffer);
     const [mark, itsVersion, count = 0, size] = head;
-    let next = at + HEAD * 8;
-    for (const length of head.subarray(FIXED, FIXED + columns)) {
+    const sizes = head.subarray(FIXED, FIXED + columns);
+    const blocks = sizes.reduce((sum, length) => sum + Math.ceil(length / BLOCK), 0);
+    const start = at + HEAD * 8 + prefix(blocks * 4);
+    let next = start + blocks * 4;
+    let block = 0;
+    for (const length of sizes) {
       next += prefix(length);
-      this.#places.push({ at: next, length });
+      this.#places.push({ at: next, length, block });
       next += length;
+      block += Math.ceil(length / BLOCK);
     }
     if (mark !== MARK || itsVersion !== version || size !== file.size || next !== size) {
       throw new RangeError("not an index file of this version");
     }
     this.count = count;
+    this.#sums = new Uint32Array(file.read(start, blocks * 4).buffer);
   }
 
   /** Opens an index file; undefined when there is none, or it is another version's or cut short. */
@@ -60,8 +77,7 @@ export class ColumnFile {
   }
 
   bytes(column: number): Uint8Array {
-    const { at, length } = this.#places[column] ?? { at: 0, length: 0 };
-    return this.#file.read(at, length);
+    return this.part(column, 0, Infinity);
   }
 
   signed(column: number): Int32Array {
@@ -76,17 +92,44 @@ export class ColumnFile {
     return new Float64Array(this.bytes(column).buffer);
   }
 
-  /** Reads some bytes of a column and nothing else. */
+  /** Reads some bytes of a column, and little else. */
   part(column: number, from: number, to: number): Uint8Array {
-    const { at, length } = this.#places[column] ?? { at: 0, length: 0 };
+    const { at, length, block } = this.#places[column] ?? { at: 0, length: 0, block: 0 };
     const end = Math.min(to, length);
-    return from < end ? this.#file.read(at + from, end - from) : new Uint8Array();
+    if (from >= end) return new Uint8Array();
+    const first = Math.floor(from / BLOCK);
+    const start = first * BLOCK;
+    const bytes = this.#file.read(
+      at + start,
+      Math.min(Math.ceil(end / BLOCK) * BLOCK, length) - start,
+    );
+    for (let sum = block + first, done = 0; done < bytes.length; sum++, done += BLOCK) {
+      if (crc32(bytes.subarray(done, done + BLOCK)) !== this.#sums[sum]) throw damaged();
+    }
+    return start === from && end === length ? bytes : bytes.slice(from - start, end - start);
+  }
+
+  /** Reads all of it; a CorruptError when some of it is not as it was written. */
+  check(): void {
+    this.#places.forEach((_, column) => this.bytes(column));
   }
 
   /** Closes the file. */
   close(): void {
     this.#file.close();
   }
+}
+
+/** Tells whether an error is of an index file that is not as it was written. */
+export function isIndexDamage(error: unknown): boolean {
+  return error instanceof CorruptError && error.code === "corrupt.index";
+}
+
+function damaged(): CorruptError {
+  return new CorruptError("an index of the copy on this machine is damaged", {
+    code: "corrupt.index",
+    hint: "run it again: the index is made anew",
+  });
 }
 
 /** Puts an index file in place; a reader has the old one or the new one. */
@@ -117,12 +160,14 @@ export async function packColumns(
   if (columns.length !== most) throw new RangeError(`${columns.length} columns, not ${most}`);
   // Reading needs nothing of it, so only what writes pays for loading it.
   const { Packr } = await import("msgpackr");
+  const sums = Uint32Array.from(columns.flatMap(sumsOf));
   const head = new Float64Array(HEAD);
   const sizes = columns.map(({ byteLength }) => byteLength);
   const start = 1 + prefix(HEAD * 8) + HEAD * 8;
-  const size = sizes.reduce((sum, length) => sum + prefix(length) + length, start);
+  const size = [sums.byteLength, ...sizes]
+    .reduce((sum, length) => sum + prefix(length) + length, start);
   head.set([MARK, version, count, size, ...sizes]);
-  const packed = new Packr({ moreTypes: true }).pack([head, ...columns]);
+  const packed = new Packr({ moreTypes: true }).pack([head, sums, ...columns]);
   if (packed.length !== size) throw new RangeError("an index file is not laid out as it is read");
   return packed;
 }
@@ -140,6 +185,13 @@ export async function placeFile(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function sumsOf({ buffer, byteOffset, byteLength }: Column): number[] {
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+  const sums: number[] = [];
+  for (let at = 0; at < byteLength; at += BLOCK) sums.push(crc32(bytes.subarray(at, at + BLOCK)));
+  return sums;
 }
 
 /** The bytes before an array's own: of an extension whose length, with the array's type, is one more. */

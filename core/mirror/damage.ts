@@ -2,7 +2,10 @@ import { createHash } from "node:crypto";
 import { type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isMissing } from "../files.ts";
+import { ColumnFile } from "./columns.ts";
+import { GRAPH } from "./graph_file.ts";
 import { LISTS, packsOf } from "./place.ts";
+import { TRIGRAMS } from "./trigram_file.ts";
 
 /** The bytes of a SHA-1, which packs and indexes end in: that of all before it. */
 const SEAL = 20;
@@ -25,6 +28,23 @@ export async function isDamaged(path: string, signal: AbortSignal): Promise<bool
     if (!(await readSeals(file, signal))?.isWhole) return true;
   }
   return false;
+}
+
+/** Takes away the indexes beside the mirror at `path` that are not as they were written; true when there was one. */
+export async function dropDamagedIndexes(path: string): Promise<boolean> {
+  let isDamaged = false;
+  for (const format of [GRAPH, TRIGRAMS]) {
+    const file = ColumnFile.open(join(path, format.name), format);
+    try {
+      file?.check();
+    } catch {
+      isDamaged = true;
+      await rm(join(path, format.name), { force: true });
+    } finally {
+      file?.close();
+    }
+  }
+  return isDamaged;
 }
 
 /** Takes away the mirror at `path`, but for what pushes of other processes keep there. */

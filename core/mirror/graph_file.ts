@@ -1,78 +1,96 @@
 import { join } from "node:path";
 import type { GraphColumns } from "../git/graph_columns.ts";
 import { OID_BYTES } from "../git/oid.ts";
-import { ColumnFile, writeColumns } from "./columns.ts";
+import { ColumnFile, type IndexFile, writeColumns } from "./columns.ts";
 
-const FORMAT = { version: 1, columns: 10 };
+/** The file that a commit graph is kept in. */
+export const GRAPH: IndexFile = { name: "graph.msgpack", version: 2, columns: 10 };
 
-function fileOf(path: string): string {
-  return join(path, "graph.msgpack");
-}
-
-/** Columns of a file that stays open. */
-export interface OpenGraph extends GraphColumns, Disposable {}
+const STARTS = 6;
 
 /** Opens the commit graph of the mirror at `path`, each column read when it is first used; undefined when there is none. */
 export function openGraph(path: string): OpenGraph | undefined {
-  const file = ColumnFile.open(fileOf(path), FORMAT);
+  const file = ColumnFile.open(join(path, GRAPH.name), GRAPH);
   if (file === undefined) return undefined;
   const { count } = file;
   const sizes = [OID_BYTES, OID_BYTES, 8, 4, 4].map((bytes) => bytes * count);
-  if (sizes.some((size, column) => file.size(column) !== size) || file.size(6) !== count * 4 + 4) {
-    file.close();
-    return undefined;
+  const isWhole = sizes.every((size, column) => file.size(column) === size) &&
+    file.size(STARTS) === count * 4 + 4;
+  if (isWhole) return new OpenGraph(file);
+  file.close();
+  return undefined;
+}
+
+/** Columns of a file that stays open. Walks read a column for each commit: the fields are what that costs least with. */
+export class OpenGraph implements GraphColumns, Disposable {
+  readonly count: number;
+  readonly #file: ColumnFile;
+  #oids: Uint8Array | undefined;
+  #trees: Uint8Array | undefined;
+  #times: Float64Array | undefined;
+  #first: Int32Array | undefined;
+  #second: Int32Array | undefined;
+  #more: Int32Array | undefined;
+  #starts: Uint32Array | undefined;
+  #changes: Uint32Array | undefined;
+  #names: Uint8Array | undefined;
+  #outside: Uint8Array | undefined;
+
+  constructor(file: ColumnFile) {
+    this.#file = file;
+    this.count = file.count;
   }
-  const oids = once(() => file.bytes(0));
-  const trees = once(() => file.bytes(1));
-  const times = once(() => file.floats(2));
-  const first = once(() => file.signed(3));
-  const second = once(() => file.signed(4));
-  const more = once(() => file.signed(5));
-  const starts = once(() => file.unsigned(6));
-  const changes = once(() => file.unsigned(7));
-  const names = once(() => file.bytes(8));
-  const outside = once(() => file.bytes(9));
-  return {
-    count,
-    get oids() {
-      return oids();
-    },
-    get trees() {
-      return trees();
-    },
-    get times() {
-      return times();
-    },
-    get first() {
-      return first();
-    },
-    get second() {
-      return second();
-    },
-    get more() {
-      return more();
-    },
-    get starts() {
-      return starts();
-    },
-    get changes() {
-      return changes();
-    },
-    get names() {
-      return names();
-    },
-    get outside() {
-      return outside();
-    },
-    [Symbol.dispose]: () => file.close(),
-  };
+
+  get oids(): Uint8Array {
+    return this.#oids ??= this.#file.bytes(0);
+  }
+
+  get trees(): Uint8Array {
+    return this.#trees ??= this.#file.bytes(1);
+  }
+
+  get times(): Float64Array {
+    return this.#times ??= this.#file.floats(2);
+  }
+
+  get first(): Int32Array {
+    return this.#first ??= this.#file.signed(3);
+  }
+
+  get second(): Int32Array {
+    return this.#second ??= this.#file.signed(4);
+  }
+
+  get more(): Int32Array {
+    return this.#more ??= this.#file.signed(5);
+  }
+
+  get starts(): Uint32Array {
+    return this.#starts ??= this.#file.unsigned(STARTS);
+  }
+
+  get changes(): Uint32Array {
+    return this.#changes ??= this.#file.unsigned(7);
+  }
+
+  get names(): Uint8Array {
+    return this.#names ??= this.#file.bytes(8);
+  }
+
+  get outside(): Uint8Array {
+    return this.#outside ??= this.#file.bytes(9);
+  }
+
+  [Symbol.dispose](): void {
+    this.#file.close();
+  }
 }
 
 /** Keeps the commit graph of the mirror at `path`. */
 export async function saveGraph(path: string, columns: GraphColumns): Promise<void> {
   const { count, oids, trees, times, first, second, more, starts, changes, names, outside } =
     columns;
-  await writeColumns(fileOf(path), FORMAT, count, [
+  await writeColumns(join(path, GRAPH.name), GRAPH, count, [
     oids,
     trees,
     times,
@@ -84,9 +102,4 @@ export async function saveGraph(path: string, columns: GraphColumns): Promise<vo
     names,
     outside,
   ]);
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }

@@ -9,6 +9,8 @@ import type { ObjectReader, Oid } from "../git/object.ts";
 import { listFiles, readText, type SearchedFile } from "../git/search_tree.ts";
 import { NO_TRIGRAMS, TrigramIndex } from "../git/trigram.ts";
 import { extendTrigrams, type IndexedBlob } from "../git/trigram_build.ts";
+import { isIndexDamage } from "./columns.ts";
+import { dropDamagedIndexes } from "./damage.ts";
 import { type OpenGraph, openGraph, saveGraph } from "./graph_file.ts";
 import type { RefTarget } from "./manifest.ts";
 import { type OpenTrigrams, openTrigrams, saveTrigrams } from "./trigram_file.ts";
@@ -200,6 +202,17 @@ export class Indexes {
     }
   }
 
+  /** Leaves the files open: an answer that waits meanwhile may read on. */
+  async #forget(): Promise<void> {
+    this.#graph =
+      this.#graphFile =
+      this.#growth =
+      this.#wholeAt =
+        undefined;
+    this.#trigrams = this.#trigramFile = this.#searchedAt = undefined;
+    await dropDamagedIndexes(this.#path);
+  }
+
   /** An index that cannot be written is made again next time. */
   async #keep(write: () => Promise<void>): Promise<void> {
     try {
@@ -209,8 +222,17 @@ export class Indexes {
     }
   }
 
-  async #inTurn<T>(step: () => Promise<T>): Promise<T> {
-    const turn = this.#work.then(step);
+  /** Takes a step, anew from no index when the one there is damaged. */
+  async #inTurn(step: () => Promise<boolean>): Promise<boolean> {
+    const turn = this.#work.then(async () => {
+      try {
+        return await step();
+      } catch (error) {
+        if (!isIndexDamage(error)) throw error;
+        await this.#forget();
+        return false;
+      }
+    });
     this.#work = turn.catch(() => undefined);
     return await turn;
   }
@@ -222,7 +244,7 @@ function advance(steps: Generator<void>, most: number): boolean {
     for (let done = 0; done < most; done++) if (steps.next().done) return true;
     return false;
   } catch (error) {
-    if (error instanceof CorruptError) return true;
+    if (error instanceof CorruptError && !isIndexDamage(error)) return true;
     throw error;
   }
 }

@@ -251,7 +251,9 @@ export class Mirror {
   }
 
   async #heal({ offline }: { offline: boolean }): Promise<boolean> {
-    const { clearCopy, isDamaged } = await import("./damage.ts");
+    const { clearCopy, dropDamagedIndexes, isDamaged } = await import("./damage.ts");
+    // An index that is gone is not missed.
+    const isIndexBad = await dropDamagedIndexes(this.path);
     const isBad = await isDamaged(this.path, this.#world.signal);
     if (isBad && offline) {
       throw new CorruptError(`the copy of ${this.uri} on this machine is damaged`, {
@@ -261,7 +263,7 @@ export class Mirror {
     }
     // Another process may have made again what is still open here.
     this.#close();
-    if (!isBad) return false;
+    if (!isBad) return isIndexBad;
     await clearCopy(this.path);
     this.#world.note(`the copy of ${this.uri} on this machine was damaged: it is made again`);
     return true;

@@ -1,22 +1,20 @@
 import { join } from "node:path";
 import { OID_BYTES } from "../git/oid.ts";
 import { BUCKETS, type TrigramColumns } from "../git/trigram.ts";
-import { ColumnFile, writeColumns } from "./columns.ts";
+import { ColumnFile, type IndexFile, writeColumns } from "./columns.ts";
 
-const FORMAT = { version: 1, columns: 4 };
+/** The file that a search index is kept in. */
+export const TRIGRAMS: IndexFile = { name: "search.msgpack", version: 2, columns: 4 };
+
 const STARTS = 2;
 const LISTS = 3;
-
-function fileOf(path: string): string {
-  return join(path, "search.msgpack");
-}
 
 /** Columns of a file that stays open. */
 export interface OpenTrigrams extends TrigramColumns, Disposable {}
 
 /** Opens the search index of the mirror at `path`; lists are read one by one. Undefined when there is none. */
 export function openTrigrams(path: string): OpenTrigrams | undefined {
-  const file = ColumnFile.open(fileOf(path), FORMAT);
+  const file = ColumnFile.open(join(path, TRIGRAMS.name), TRIGRAMS);
   if (file === undefined) return undefined;
   const { count } = file;
   const isWhole = file.size(0) === count * OID_BYTES && file.size(1) === count &&
@@ -48,5 +46,5 @@ export function openTrigrams(path: string): OpenTrigrams | undefined {
 /** Keeps the search index of the mirror at `path`. */
 export async function saveTrigrams(path: string, columns: TrigramColumns): Promise<void> {
   const { count, oids, kinds, starts, lists } = columns;
-  await writeColumns(fileOf(path), FORMAT, count, [oids, kinds, starts, lists]);
+  await writeColumns(join(path, TRIGRAMS.name), TRIGRAMS, count, [oids, kinds, starts, lists]);
 }

@@ -10,6 +10,11 @@ import readCommands from "../../core/commands/repo_read.ts";
 import { CorruptError, KnotlessError } from "../../core/errors.ts";
 import { commitChanges } from "../../core/forge/commit.ts";
 import { createRepository } from "../../core/forge/create.ts";
+import { CommitGraph } from "../../core/git/graph.ts";
+import { compactGraph } from "../../core/git/graph_compact.ts";
+import { growGraph } from "../../core/git/graph_grow.ts";
+import { openStore } from "../../core/git/store.ts";
+import { saveGraph } from "../../core/mirror/graph_file.ts";
 import { git, tryGit } from "../support/git.ts";
 import { type GitHome, openGitHome } from "../support/git_home.ts";
 import { type Network, openNetwork } from "../support/network.ts";
@@ -144,6 +149,22 @@ describe("a copy that is damaged on this machine", () => {
         fsck();
       }
     }
+  });
+
+  it("answers right beside an index that is damaged, and takes that away", async () => {
+    await restore();
+    const right = await answers();
+    const store = openStore(path);
+    const graph = new CommitGraph(store);
+    for (const _ of growGraph(graph, [git(path, "rev-parse", "main")]));
+    await saveGraph(path, compactGraph(graph));
+    store.close();
+    const { length } = await readFile(join(path, "graph.msgpack"));
+    // The dates of the commits: without a checksum they would only be in another order.
+    await flip("graph.msgpack", length - 160);
+    assertEquals(await answers(), right);
+    assertEquals(existsSync(join(path, "graph.msgpack")), false);
+    assertEquals(notes, []);
   });
 
   it("does not believe a state whose text was changed", async () => {

@@ -3,10 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, it } from "@std/testing/bdd"
 import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Unpackr } from "msgpackr";
+import { CorruptError } from "../../core/errors.ts";
 import { utf8 } from "../../core/git/bytes.ts";
 import { logPath } from "../../core/git/graph_log.ts";
 import { log, readCommits } from "../../core/git/history.ts";
+import { lineFinder } from "../../core/git/search.ts";
 import { type ObjectStore, openStore } from "../../core/git/store.ts";
+import { dropDamagedIndexes } from "../../core/mirror/damage.ts";
+import { readObject } from "../../core/git/walk.ts";
 import { type Indexed, Indexes } from "../../core/mirror/indexes.ts";
 import { buildLongRepo, git, putObject, type TempDir, tempDir } from "../support/git.ts";
 
@@ -146,6 +150,43 @@ describe("the indexes of a mirror", () => {
     assertEquals(open().trigrams.columns.count, 300);
   });
 
+  it("notice a byte that is another wherever it is, and are made anew without it", async () => {
+    let noticed = 0;
+    const ask = async (indexes: Indexes): Promise<unknown> => {
+      try {
+        const mayHold = indexes.trigrams.holders("line of 1399 ");
+        const found = indexes.files(tree).filter(({ oid }) =>
+          mayHold(oid) !== false && lineFinder("line of 1399 ")(readObject(store, oid, "blob"))[0]
+        );
+        return [logOf(indexes), found];
+      } catch (error) {
+        assertEquals(error instanceof CorruptError && error.code, "corrupt.index");
+        noticed++;
+        assertEquals(await dropDamagedIndexes(dir), true);
+        return await ask(open());
+      }
+    };
+    await open().build(indexed, tree, signal);
+    const right = await ask(open());
+    for (const name of ["graph.msgpack", "search.msgpack"]) {
+      const whole = await readFile(join(dir, name));
+      noticed = 0;
+      for (let place = 7; place < whole.length; place += Math.ceil(whole.length / 15)) {
+        const bytes = Uint8Array.from(whole);
+        bytes[place] = (bytes[place] ?? 0) ^ 0x10;
+        await writeFile(join(dir, name), bytes);
+        assertEquals(await ask(open()), right, `${name} at ${place}`);
+        await writeFile(join(dir, name), bytes);
+        const grown = open();
+        await grown.build(indexed, tree, signal);
+        assertEquals(await ask(grown), right, `${name} at ${place}, grown`);
+        await writeFile(join(dir, name), whole);
+      }
+      assert(noticed >= 7, `${name}: ${noticed}`);
+      assertEquals(await dropDamagedIndexes(dir), false);
+    }
+  });
+
   it("give commits to long walks and short ones", async () => {
     const all = git(dir, "rev-list", "main").split("\n");
     for (const indexes of [open(), open()]) {
@@ -164,6 +205,7 @@ describe("the indexes of a mirror", () => {
     );
     assertEquals(value.map((column: object) => column.constructor.name), [
       "Float64Array",
+      "Uint32Array",
       "Uint8Array",
       "Uint8Array",
       "Float64Array",
