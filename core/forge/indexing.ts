@@ -3,8 +3,8 @@ import { indexesOf } from "../mirror/indexes.ts";
 import { type Reading, treeOf } from "./reading.ts";
 
 /**
- * Takes the commit graph or the search index a step on, beside an answer. Where this process goes on, both are made whole
- * when no answer waits.
+ * Takes the commit graph and the search index on: where this process goes on, when no answer waits; else the one that was
+ * asked for a step, beside the answer.
  */
 export async function growIndex(
   context: Pick<ReadContext, "later">,
@@ -14,9 +14,12 @@ export async function growIndex(
   const indexes = indexesOf(mirror.path, objects);
   const tip = view.refs.get(view.head)?.oid;
   const tree = tip === undefined ? undefined : treeOf(objects, tip);
-  const isWhole = which === "graph"
-    ? await indexes.growGraph(view)
-    : tree === undefined || await indexes.growTrigrams(tree);
-  if (isWhole) return;
-  context.later(`index ${mirror.path}`, (signal) => indexes.build(view, tree, signal));
+  if (indexes.isWhole(view, tree)) return;
+  const isTaken = context.later(
+    `index ${mirror.path}`,
+    (signal) => indexes.build(view, tree, signal, which),
+  );
+  if (isTaken) return;
+  if (which === "graph") await indexes.growGraph(view);
+  else if (tree !== undefined) await indexes.growTrigrams(tree);
 }

@@ -8,35 +8,49 @@ export interface IndexedBlob {
   readonly text: Uint8Array | undefined;
 }
 
-/** Gives an index with more blobs, none of which it knows yet; they may be made as they are taken. */
-export function extendTrigrams(
-  columns: TrigramColumns,
-  blobs: Iterable<IndexedBlob>,
-): TrigramColumns {
-  const oids: Oid[] = [];
-  const kinds: number[] = [];
-  const pairs = new Pairs();
-  for (const { oid, text } of blobs) {
-    if (text !== undefined) pairs.add(columns.count + oids.length, text);
-    oids.push(oid);
-    kinds.push(text === undefined ? 0 : 1);
+/** An index that takes more blobs, none of which it knows yet. */
+export class TrigramGrowth {
+  readonly #columns: TrigramColumns;
+  readonly #oids: Oid[] = [];
+  readonly #kinds: number[] = [];
+  readonly #pairs = new Pairs();
+
+  /** Goes on from an index, which stays as it is. */
+  constructor(columns: TrigramColumns) {
+    this.#columns = columns;
   }
-  const count = columns.count + oids.length;
-  const allOids = new Uint8Array(count * OID_BYTES);
-  allOids.set(columns.oids);
-  oids.forEach((oid, at) => allOids.set(oidBytes(oid), (columns.count + at) * OID_BYTES));
-  const allKinds = new Uint8Array(count);
-  allKinds.set(columns.kinds);
-  allKinds.set(kinds, columns.count);
-  const { starts, lists } = pairs.appendTo(columns);
-  return {
-    count,
-    oids: allOids,
-    kinds: allKinds,
-    starts,
-    lists,
-    list: (bucket) => lists.subarray(starts[bucket], starts[bucket + 1]),
-  };
+
+  /** How many blobs there are with those added. */
+  get count(): number {
+    return this.#columns.count + this.#oids.length;
+  }
+
+  add({ oid, text }: IndexedBlob): void {
+    if (text !== undefined) this.#pairs.add(this.count, text);
+    this.#oids.push(oid);
+    this.#kinds.push(text === undefined ? 0 : 1);
+  }
+
+  /** Gives the index with all that was added. */
+  columns(): TrigramColumns {
+    const { count: before, oids, kinds } = this.#columns;
+    const { count } = this;
+    const allOids = new Uint8Array(count * OID_BYTES);
+    allOids.set(oids);
+    this.#oids.forEach((oid, at) => allOids.set(oidBytes(oid), (before + at) * OID_BYTES));
+    const allKinds = new Uint8Array(count);
+    allKinds.set(kinds);
+    allKinds.set(this.#kinds, before);
+    const { starts, lists } = this.#pairs.appendTo(this.#columns, count);
+    return {
+      count,
+      oids: allOids,
+      kinds: allKinds,
+      starts,
+      lists,
+      list: (bucket) => lists.subarray(starts[bucket], starts[bucket + 1]),
+    };
+  }
 }
 
 /** Which of the new blobs are in which bucket, in the order they came. */
@@ -64,12 +78,13 @@ class Pairs {
     }
   }
 
-  /** Gives the lists of an index with the new blobs at the end of each. */
-  appendTo(columns: TrigramColumns): { starts: Uint32Array; lists: Uint8Array } {
+  /** Gives the lists of an index with the new blobs at the end of each, all of them numbered below `count`. */
+  appendTo(columns: TrigramColumns, count: number): { starts: Uint32Array; lists: Uint8Array } {
     const { places, sorted } = this.#sort();
     const { starts: oldStarts, lists: oldLists } = columns;
     const starts = new Uint32Array(BUCKETS + 1);
-    const lists = new Uint8Array(oldLists.length + this.#length * 5);
+    const most = Math.ceil(Math.log2(count + 1) / 7);
+    const lists = new Uint8Array(oldLists.length + this.#length * most);
     let length = 0;
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
       const before = oldLists.subarray(oldStarts[bucket], oldStarts[bucket + 1]);

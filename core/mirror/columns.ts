@@ -103,8 +103,9 @@ export class ColumnFile {
       at + start,
       Math.min(Math.ceil(end / BLOCK) * BLOCK, length) - start,
     );
-    for (let sum = block + first, done = 0; done < bytes.length; sum++, done += BLOCK) {
-      if (crc32(bytes.subarray(done, done + BLOCK)) !== this.#sums[sum]) throw damaged();
+    for (let done = 0; done < bytes.length; done += BLOCK) {
+      const sum = this.#sums[block + first + done / BLOCK];
+      if (crc32(bytes.subarray(done, done + BLOCK)) !== sum) throw damaged();
     }
     return start === from && end === length ? bytes : bytes.slice(from - start, end - start);
   }

@@ -7,16 +7,17 @@ import { growGraph } from "../git/graph_grow.ts";
 import { type CommitSource, readCommits } from "../git/history.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { listFiles, readText, type SearchedFile } from "../git/search_tree.ts";
-import { NO_TRIGRAMS, TrigramIndex } from "../git/trigram.ts";
-import { extendTrigrams, type IndexedBlob } from "../git/trigram_build.ts";
+import { NO_TRIGRAMS, type TrigramColumns, TrigramIndex } from "../git/trigram.ts";
+import { TrigramGrowth } from "../git/trigram_build.ts";
 import { isIndexDamage } from "./columns.ts";
-import { dropDamagedIndexes } from "./damage.ts";
 import { type OpenGraph, openGraph, saveGraph } from "./graph_file.ts";
 import type { RefTarget } from "./manifest.ts";
 import { type OpenTrigrams, openTrigrams, saveTrigrams } from "./trigram_file.ts";
 
 /** How many commits one answer indexes beside itself. */
 const COMMITS_A_TIME = 1000;
+/** How many are indexed before other work has its turn: an answer has a dozen turns, and waits before each. */
+const COMMITS_A_STEP = 8;
 /** Fewer new commits than this are listed again by the next process rather than written. */
 const COMMITS_WORTH_WRITING = 32;
 /** A growing graph is written each time it has so many more, which also keeps what is in memory small. */
@@ -25,6 +26,8 @@ const COMMITS_A_WRITE = 1 << 14;
 const COMMITS_BY_OBJECT = 500;
 /** The bytes of text one answer indexes beside itself. */
 const TEXT_A_TIME = 4 << 20;
+/** The bytes of text indexed before other work has its turn. */
+const TEXT_A_TURN = 1 << 16;
 /** Fewer files than this, with less text, are read at each search instead. */
 const FILES_WORTH_WRITING = 64;
 const TEXT_WORTH_WRITING = 1 << 18;
@@ -110,13 +113,21 @@ export class Indexes {
     return await this.#inTurn(() => this.#growTrigrams(tree));
   }
 
-  /** Makes both whole, giving way to other work after each small step. */
-  async build(indexed: Indexed, tree: Oid | undefined, signal: AbortSignal): Promise<void> {
-    const steps = [
-      () => this.#growGraph(indexed, 50, COMMITS_A_WRITE),
-      ...(tree === undefined ? [] : [() => this.#growTrigrams(tree)]),
-    ];
-    for (const step of steps) {
+  /** Whether both have all that the refs and the tree reach. */
+  isWhole({ cid }: Indexed, tree: Oid | undefined): boolean {
+    return this.#wholeAt === cid && (tree === undefined || this.#searchedAt === tree);
+  }
+
+  /** Makes both whole, that one first, giving way to other work after each small step. */
+  async build(
+    indexed: Indexed,
+    tree: Oid | undefined,
+    signal: AbortSignal,
+    first: "graph" | "search" = "graph",
+  ): Promise<void> {
+    const graph = () => this.#growGraph(indexed, COMMITS_A_STEP, COMMITS_A_WRITE);
+    const search = () => tree === undefined ? Promise.resolve(true) : this.#growTrigrams(tree);
+    for (const step of first === "graph" ? [graph, search] : [search, graph]) {
       for (let isWhole = false; !isWhole;) {
         await setImmediate();
         signal.throwIfAborted();
@@ -172,7 +183,7 @@ export class Indexes {
     const isStale = known.columns.count > 2 * all.size + FILES_WORTH_WRITING;
     const before = isStale ? NO_TRIGRAMS : known.columns;
     const wanted = isStale ? all : lacking;
-    const columns = extendTrigrams(before, this.#texts(wanted));
+    const columns = await this.#extend(before, wanted);
     this.#trigrams = new TrigramIndex(columns);
     this.#trigramFile?.[Symbol.dispose]();
     this.#trigramFile = undefined;
@@ -191,15 +202,24 @@ export class Indexes {
     return bytes >= TEXT_WORTH_WRITING;
   }
 
-  /** Reads blobs up to as much text as one step takes. */
-  *#texts(blobs: Iterable<Oid>): Generator<IndexedBlob> {
+  /** Adds blobs up to as much text as one step takes, giving way to other work in between. */
+  async #extend(before: TrigramColumns, blobs: Iterable<Oid>): Promise<TrigramColumns> {
+    const growth = new TrigramGrowth(before);
     let left = TEXT_A_TIME;
+    let turn = TEXT_A_TURN;
     for (const oid of blobs) {
-      if (left <= 0) return;
+      if (left <= 0) break;
+      if (turn <= 0) {
+        await setImmediate();
+        turn = TEXT_A_TURN;
+      }
       const text = readText(this.#objects, oid);
-      left -= text?.length ?? 0;
-      yield { oid, text };
+      growth.add({ oid, text });
+      const length = text?.length ?? 0;
+      left -= length;
+      turn -= length;
     }
+    return growth.columns();
   }
 
   /** Leaves the files open: an answer that waits meanwhile may read on. */
@@ -210,6 +230,7 @@ export class Indexes {
       this.#wholeAt =
         undefined;
     this.#trigrams = this.#trigramFile = this.#searchedAt = undefined;
+    const { dropDamagedIndexes } = await import("./damage.ts");
     await dropDamagedIndexes(this.#path);
   }
 

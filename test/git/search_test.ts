@@ -13,7 +13,7 @@ import {
   searchFiles,
 } from "../../core/git/search_tree.ts";
 import { NO_TRIGRAMS, TrigramIndex } from "../../core/git/trigram.ts";
-import { extendTrigrams } from "../../core/git/trigram_build.ts";
+import { TrigramGrowth } from "../../core/git/trigram_build.ts";
 import { gitLines, loadObjects, makeHistory, runGit } from "../support/history.ts";
 
 let dir = "";
@@ -53,8 +53,9 @@ function indexed(some: readonly SearchedFile[]): TrigramIndex {
   let columns = NO_TRIGRAMS;
   const oids = [...new Set(some.map(({ oid }) => oid))];
   for (let at = 0; at < oids.length; at += 7) {
-    const blobs = oids.slice(at, at + 7).map((oid) => ({ oid, text: readText(objects, oid) }));
-    columns = extendTrigrams(columns, blobs);
+    const growth = new TrigramGrowth(columns);
+    for (const oid of oids.slice(at, at + 7)) growth.add({ oid, text: readText(objects, oid) });
+    columns = growth.columns();
   }
   return new TrigramIndex(columns);
 }
