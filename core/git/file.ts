@@ -7,12 +7,16 @@ const WINDOWS = 8;
 /** Longer views come from a buffer that is used again, up to this many bytes. */
 const LONG = 1 << 18;
 
+/** The most bytes of a glance. */
+const GLANCE = 2048;
+
 /** A file read by position, through a few windows that are used again. */
 export class PositionedFile implements Disposable {
   readonly size: number;
   readonly #fd: number;
   readonly #windows = new Map<number, Uint8Array>();
   readonly #ahead: number;
+  readonly #glance = new Uint8Array(GLANCE);
   #long = new Uint8Array();
   #longAt = 0;
   #longLength = 0;
@@ -32,6 +36,17 @@ export class PositionedFile implements Disposable {
     const block = Math.floor(at / BLOCK);
     const start = block * BLOCK;
     return this.#window(block).subarray(at - start, end - start);
+  }
+
+  /** The same of so few bytes that reading those around them too, as views do, would cost more: no more than `GLANCE`. */
+  glance(at: number, length: number): Uint8Array {
+    const end = Math.min(at + length, this.size);
+    if (end <= at) return new Uint8Array();
+    const block = Math.floor(at / BLOCK);
+    if (this.#windows.has(block)) return this.view(at, length);
+    const bytes = this.#glance.subarray(0, end - at);
+    this.#fill(bytes, at);
+    return bytes;
   }
 
   /** Gives a copy of just `length` bytes from `at`; a CorruptError when the file ends before. */

@@ -95,13 +95,20 @@ export class Pack {
     return object;
   }
 
-  /** Gives kind and size of the object at an offset the index gave, without making it. */
+  /** Gives kind and size of the object at an offset the index gave, each found without making it when it is asked for. */
   info(offset: number): { kind: ObjectKind; size: number } {
     const known = this.#share.objects.get(this.#key + offset);
     if (known !== undefined) return { kind: known.kind, size: known.bytes.length };
-    const header = this.#header(offset);
-    if (header.kind !== undefined) return { kind: header.kind, size: header.size };
-    return { kind: this.#baseKind(offset, header), size: this.#resultSize(offset, header) };
+    const kindAt = () => this.#kindAt(offset);
+    const sizeAt = () => this.#sizeAt(offset);
+    return {
+      get kind() {
+        return kindAt();
+      },
+      get size() {
+        return sizeAt();
+      },
+    };
   }
 
   /** Closes the files. */
@@ -111,46 +118,55 @@ export class Pack {
   }
 
   /** The kind of what a chain of deltas ends in; each on the way is noted, since others start there. */
-  #baseKind(offset: number, first: EntryHeader): ObjectKind {
+  #kindAt(offset: number): ObjectKind {
     const passed: number[] = [];
-    let header = first;
     let kind: ObjectKind | undefined;
     for (let at = offset; kind === undefined;) {
+      kind = this.#kinds.get(at) ?? this.#share.objects.get(this.#key + at)?.kind;
+      if (kind !== undefined) break;
       passed.push(at);
       if (passed.length > MAX_DEPTH) throw tooDeep();
+      const header = this.#header(at);
+      kind = header.kind;
+      if (kind !== undefined) break;
       const next = this.#baseOffset(at, header);
-      if (next === undefined) {
-        kind = this.#share.readInfo(header.base ?? "")?.kind;
-        if (kind === undefined) throw missingBase(header.base ?? "");
-        break;
-      }
-      at = next;
-      kind = this.#kinds.get(at) ?? this.#share.objects.get(this.#key + at)?.kind;
-      if (kind === undefined) {
-        header = this.#header(at);
-        kind = header.kind;
-      }
+      if (next === undefined) kind = this.#outerKind(header);
+      else at = next;
     }
     if (this.#kinds.size > MOST_KINDS) this.#kinds.clear();
     for (const at of passed) this.#kinds.set(at, kind);
     return kind;
   }
 
-  #resultSize(offset: number, header: EntryHeader): number {
-    const known = this.#sizes.get(offset);
-    if (known !== undefined) return known;
-    const input = this.#file.view(offset + header.length, INFLATE_HEAD);
-    const start = inflateStart(input, 0, Math.min(header.size, DELTA_SIZES_BYTES));
-    const { result } = deltaSizes(start);
-    if (this.#sizes.size > MOST_KINDS) this.#sizes.clear();
-    this.#sizes.set(offset, result);
-    return result;
+  #outerKind({ base = "" }: EntryHeader): ObjectKind {
+    const kind = this.#share.readInfo(base)?.kind;
+    if (kind === undefined) throw missingBase(base);
+    return kind;
   }
 
-  #header(at: number): EntryHeader {
+  /** What an entry says of itself: of a delta, in the first bytes of it. */
+  #sizeAt(offset: number): number {
+    const known = this.#sizes.get(offset);
+    if (known !== undefined) return known;
+    this.#checkPlace(offset);
+    const input = this.#file.glance(offset, ENTRY_HEADER_BYTES + INFLATE_HEAD);
+    const { kind, size, length } = parseEntryHeader(input, 0);
+    const found = kind !== undefined
+      ? size
+      : deltaSizes(inflateStart(input, length, Math.min(size, DELTA_SIZES_BYTES))).result;
+    if (this.#sizes.size > MOST_KINDS) this.#sizes.clear();
+    this.#sizes.set(offset, found);
+    return found;
+  }
+
+  #checkPlace(at: number): void {
     if (at < PACK_HEADER || at >= this.#end) {
       throw new CorruptError("an object is said to be outside its pack");
     }
+  }
+
+  #header(at: number): EntryHeader {
+    this.#checkPlace(at);
     return parseEntryHeader(this.#file.view(at, ENTRY_HEADER_BYTES), 0);
   }
 
