@@ -1,8 +1,9 @@
 import type { WriteContext } from "../context.ts";
-import { log, readCommits } from "../git/history.ts";
+import { log } from "../git/history.ts";
 import type { Oid } from "../git/object.ts";
 import { oidsReached, repack } from "../git/repack.ts";
 import { openStore } from "../git/store.ts";
+import { indexesOf } from "../mirror/indexes.ts";
 import type { Received } from "../mirror/view.ts";
 import { withPackFile } from "./pack_file.ts";
 import type { Writing } from "./writing.ts";
@@ -34,12 +35,14 @@ export async function withUnreached<T>(
 }
 
 /** True when one of the manifest's refs leads to the commit. */
-export function isReached({ manifest, reading: { objects } }: Writing, commit: Oid): boolean {
+export function isReached({ manifest, reading }: Writing, commit: Oid): boolean {
+  const { objects, repository } = reading;
   const targets = [...manifest.refs.values()];
   if (targets.some(({ oid, peeled }) => oid === commit || peeled === commit)) return true;
   const tips = targets.map(({ oid, peeled }) => peeled ?? oid)
     .filter((oid) => objects.info(oid)?.kind === "commit");
-  for (const oid of log({ commits: readCommits(objects), tips: [...new Set(tips)] })) {
+  const commits = indexesOf(repository.mirror.path, objects).commits();
+  for (const oid of log({ commits, tips: [...new Set(tips)] })) {
     if (oid === commit) return true;
   }
   return false;

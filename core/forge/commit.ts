@@ -3,12 +3,12 @@ import { ConflictError, NotFoundError, quote, RefusedError, UsageError } from ".
 import { isAncestor } from "../git/ancestry.ts";
 import { utf8 } from "../git/bytes.ts";
 import { buildCommit, type BuiltCommit, checkUnmoved, finishMessage } from "../git/commit_build.ts";
-import { readCommits } from "../git/history.ts";
 import type { Oid } from "../git/object.ts";
 import { checkShortName } from "../git/refname.ts";
 import { resolveCommit } from "../git/rev.ts";
 import type { Change } from "../git/tree_build.ts";
 import { writePack } from "../git/write_pack.ts";
+import { indexesOf } from "../mirror/indexes.ts";
 import { isOvertaken, shortRef } from "./moved.ts";
 import type { RepoName } from "./names.ts";
 import { publish } from "./publish.ts";
@@ -85,7 +85,8 @@ function baseOf(
   ref: string,
 ): Oid {
   const oid = resolveCommit(reading.scope, base);
-  if (tip === undefined || !isAncestor(readCommits(reading.objects), oid, tip)) {
+  const commits = indexesOf(reading.repository.mirror.path, reading.objects).commits();
+  if (tip === undefined || !isAncestor(commits, oid, tip)) {
     throw new ConflictError(`base ${oid} is not in the history of ${shortRef(ref)}`, {
       code: "conflict.base",
     });

@@ -4,6 +4,7 @@ import { isAncestor } from "../git/ancestry.ts";
 import { log, readCommits } from "../git/history.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { checkRefName } from "../git/refname.ts";
+import { indexesOf } from "../mirror/indexes.ts";
 import type { RefTarget } from "../mirror/manifest.ts";
 import { peeledOf } from "../mirror/verify.ts";
 import { fetchPack } from "./fetch_pack.ts";
@@ -103,7 +104,7 @@ function branchesAndTags(context: WriteContext, { refs, remote }: Advertised): M
  * PDS need not have it.
  */
 function reachedOf({ manifest, reading }: Writing, sought: ReadonlySet<Oid>): Set<Oid> {
-  const { objects } = reading;
+  const { objects, repository } = reading;
   const left = new Set([...sought].filter((oid) => objects.has(oid)));
   const reached = new Set<Oid>();
   const find = (oid: Oid) => {
@@ -117,7 +118,8 @@ function reachedOf({ manifest, reading }: Writing, sought: ReadonlySet<Oid>): Se
   const tips = targets.map(({ oid, peeled }) => peeled ?? oid)
     .filter((oid) => objects.info(oid)?.kind === "commit");
   if (![...left].some((oid) => objects.info(oid)?.kind === "commit")) return reached;
-  for (const oid of log({ commits: readCommits(objects), tips: [...new Set(tips)] })) {
+  const commits = indexesOf(repository.mirror.path, objects).commits();
+  for (const oid of log({ commits, tips: [...new Set(tips)] })) {
     find(oid);
     if (left.size === 0) break;
   }

@@ -2,8 +2,8 @@ import { ID, type Refs } from "../atproto/lexicons.gen.ts";
 import type { WriteContext } from "../context.ts";
 import { ConflictError, KnotlessError, quote, RemoteError } from "../errors.ts";
 import { isAncestor } from "../git/ancestry.ts";
-import { readCommits } from "../git/history.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
+import { indexesOf } from "../mirror/indexes.ts";
 import { type Manifest, readManifest } from "../mirror/manifest.ts";
 import type { Mirror } from "../mirror/mirror.ts";
 import type { Sealed } from "../mirror/state.ts";
@@ -131,11 +131,11 @@ async function dropGone({ records, account }: WriteContext, made: Made): Promise
 function refuseUnled(
   { refs }: Manifest,
   now: Manifest,
-  { spelled }: Repository,
+  { spelled, mirror }: Repository,
   { updates, received }: Change,
   objects: ObjectReader,
 ): void {
-  const commits = readCommits(objects);
+  const commits = indexesOf(mirror.path, objects).commits();
   const targets = new Set([...now.refs.values()].map(({ oid }) => oid));
   const branches = [...now.refs].filter(([name]) => name.startsWith("refs/heads/"));
   const tips = branches.map(([, { oid }]) => oid);
