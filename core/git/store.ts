@@ -29,9 +29,9 @@ export interface StoreLimits {
 }
 
 // Bun collects external buffers late: what is dropped from a cache stays in memory for a while.
-const CACHE_BYTES = process.versions["bun"] === undefined ? 64 << 20 : 24 << 20;
+const CACHE_BYTES = process.versions["bun"] === undefined ? 64 << 20 : 16 << 20;
 const OBJECT_BYTES = 2 ** 31 - 1;
-const PAGE_BYTES = 12 << 20;
+const PAGE_BYTES = 8 << 20;
 /** Bases in other packs may have bases in other packs; this many times at most. */
 const MAX_HOPS = 256;
 /** How often packs are listed anew because one had gone before it was opened. */

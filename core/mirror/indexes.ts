@@ -21,7 +21,7 @@ const COMMITS_A_STEP = 8;
 /** Fewer new commits than this are listed again by the next process rather than written. */
 const COMMITS_WORTH_WRITING = 32;
 /** A growing graph is written each time it has so many more, which also keeps what is in memory small. */
-const COMMITS_A_WRITE = 1 << 14;
+const COMMITS_A_WRITE = 1 << 13;
 /** A walk asks for commits about this often before the graph is worth opening. */
 const COMMITS_BY_OBJECT = 500;
 /** The bytes of text one answer indexes beside itself. */
