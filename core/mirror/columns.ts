@@ -1,6 +1,6 @@
 import { mkdtemp, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { crc32 } from "node:zlib";
+import process from "node:process";
 import { CorruptError } from "../errors.ts";
 import { PositionedFile } from "../git/file.ts";
 
@@ -97,6 +97,8 @@ export class ColumnFile {
     const { at, length, block } = this.#places[column] ?? { at: 0, length: 0, block: 0 };
     const end = Math.min(to, length);
     if (from >= end) return new Uint8Array();
+    // Only now: what reads no index need not load it.
+    const { crc32 } = process.getBuiltinModule("node:zlib");
     const first = Math.floor(from / BLOCK);
     const start = first * BLOCK;
     const bytes = this.#file.read(
@@ -190,6 +192,7 @@ export async function placeFile(
 
 function sumsOf({ buffer, byteOffset, byteLength }: Column): number[] {
   const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+  const { crc32 } = process.getBuiltinModule("node:zlib");
   const sums: number[] = [];
   for (let at = 0; at < byteLength; at += BLOCK) sums.push(crc32(bytes.subarray(at, at + BLOCK)));
   return sums;
