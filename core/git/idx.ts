@@ -13,7 +13,7 @@ export interface IdxPage {
 const HEADER = 8;
 const NAMES = HEADER + 256 * 4;
 /** So many oids are read as one. */
-const PAGE = 256;
+const PAGE = 64;
 /** Oids are spread evenly, so that where one must be is guessed; who picks oids may fool only so many guesses. */
 const GUESSES = 3;
 
