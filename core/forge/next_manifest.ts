@@ -9,7 +9,7 @@ import {
 } from "../mirror/manifest.ts";
 import type { Received } from "../mirror/view.ts";
 import { applyUpdates, hasBranches, type RefUpdate, refuseCurrent } from "./moved.ts";
-import { type Made, placePack } from "./place_pack.ts";
+import { jsonBytes, type Made, placePack } from "./place_pack.ts";
 import { logPush } from "./push_log.ts";
 import type { Repository } from "./repository.ts";
 import { uploadSurely } from "./write_again.ts";
@@ -18,6 +18,11 @@ import { uploadSurely } from "./write_again.ts";
 const REFS_BYTES = 40_000;
 /** The most bytes of JSON that a manifest may be. */
 const MANIFEST_BYTES = 100_000;
+
+/** A small push is to be so many bytes of JSON at most, with what goes around the manifest. */
+const PUT_BYTES = 32 * 1024 - 600;
+/** The tail gets so many however many the refs are, or each push would be two writes. */
+const LEAST_TAIL = 8000;
 
 /** What one write changes of a repository's manifest. */
 export interface Change {
@@ -51,16 +56,10 @@ export async function nextManifest(
   const gone = updates.find(({ ref, new: made }) => ref === nextHead && made === undefined);
   if (gone) throw refuseCurrent(gone.ref);
   const state = await repository.mirror.state();
-  const arrangement = arrange
-    ? await arrange(seen.record, made)
-    : received
-    ? await placePack(context, repository, seen.record, received, made)
-    : {};
-  const next: Refs = {
+  const rest: Refs = {
     ...seen.record,
     head: nextHead,
     ...await placeRefs(context, seen.record, refs, updates),
-    ...arrangement,
     log: updates.length === 0 ? seen.record.log : await logPush(
       context,
       repository.uri,
@@ -72,10 +71,13 @@ export async function nextManifest(
     prev: seen.cid,
     id,
   };
-  const bytes = JSON.stringify(
-    next,
-    (_, value) => value instanceof Uint8Array ? "=".repeat(Math.ceil(value.length * 4 / 3)) : value,
-  ).length;
+  const arrangement = arrange
+    ? await arrange(seen.record, made)
+    : received
+    ? await placePack(context, repository, seen.record, received, made, roomFor(rest))
+    : {};
+  const next = { ...rest, ...arrangement };
+  const bytes = jsonBytes(next);
   if (bytes > MANIFEST_BYTES) {
     throw new RefusedError(
       `the manifest would be ${bytes} bytes, over ${MANIFEST_BYTES}: compact the repository first`,
@@ -83,6 +85,11 @@ export async function nextManifest(
     );
   }
   return next;
+}
+
+/** The bytes of JSON that the tail may be beside the rest. */
+function roomFor(rest: Refs): number {
+  return Math.max(PUT_BYTES - jsonBytes({ ...rest, tail: [] }), LEAST_TAIL);
 }
 
 async function placeRefs(

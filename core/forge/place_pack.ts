@@ -30,8 +30,8 @@ export type Made = Map<string, Sealed>;
 
 /**
  * Finds a place for a new pack in the manifest: in the tail when it is small, else in a record of its own. A tail that
- * would pass 16 kB is first sealed into one pack record, so the order oldest to newest holds. What it writes are orphans
- * until the manifest names them.
+ * would pass 16 kB, or `room` as JSON, is first sealed into one pack record, so the order oldest to newest holds. What it
+ * writes are orphans until the manifest names them.
  */
 export async function placePack(
   context: WriteContext,
@@ -39,13 +39,14 @@ export async function placePack(
   { packs, tail }: Pick<Refs, "packs" | "tail">,
   received: Received,
   made: Made,
+  room: number,
 ): Promise<Pick<Refs, "packs" | "tail">> {
   const { bytes, sha256, needs } = received;
   if (bytes <= TAIL_BYTES) {
     const last: Tail = { bytes: await readFile(received.file), sha256, needs: [...needs] };
-    if (tailBytes({ tail }) + bytes <= TAIL_BYTES && tail.length < MOST_TAIL) {
-      return { packs, tail: [...tail, last] };
-    }
+    const longer = [...tail, last];
+    const isSmall = tailBytes({ tail: longer }) <= TAIL_BYTES && jsonBytes(longer) <= room;
+    if (tail.length === 0 || isSmall && tail.length < MOST_TAIL) return { packs, tail: longer };
     return {
       packs: [...packs, ...await seal(context, repository.uri, tail, received.reader, made)],
       tail: [last],
@@ -56,6 +57,16 @@ export async function placePack(
     : await seal(context, repository.uri, tail, received.reader, made);
   const own = await writePackRecord(context, repository, received, [], made);
   return { packs: [...packs, ...sealed, own], tail: [] };
+}
+
+/** The bytes of a value as the JSON that is sent: bytes are in Base64. */
+export function jsonBytes(value: unknown): number {
+  const text = JSON.stringify(
+    value,
+    (_, part) =>
+      part instanceof Uint8Array ? { $bytes: "=".repeat(Math.ceil(part.length * 4 / 3)) } : part,
+  );
+  return new TextEncoder().encode(text).length;
 }
 
 /** Makes the record of a pack, its bytes inline or in blobs; `folds` are the SHA-256 of the packs it replaces. */
