@@ -7,7 +7,8 @@ export type Results = ReadonlyMap<string, readonly Measure[]>;
 export function showValue(value: number): string {
   if (Number.isNaN(value)) return "–";
   if (Number.isInteger(value)) return String(value);
-  return value.toFixed(Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0);
+  const size = Math.abs(value);
+  return value.toFixed(size < 0.1 ? 4 : size < 10 ? 2 : size < 100 ? 1 : 0);
 }
 
 /** Says whether a measure keeps its limit; nothing for one without. */
