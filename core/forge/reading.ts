@@ -1,5 +1,5 @@
 import type { ReadContext } from "../context.ts";
-import { NotFoundError, UsageError } from "../errors.ts";
+import { NotFoundError, quote, UsageError } from "../errors.ts";
 import { strictText } from "../git/bytes.ts";
 import { type Commit, commitText, parseCommit } from "../git/commit.ts";
 import type { Identity } from "../git/identity.ts";
@@ -8,6 +8,7 @@ import { quotePath, unquotePath } from "../git/path.ts";
 import { resolveCommit, type RevScope } from "../git/rev.ts";
 import { readObject } from "../git/walk.ts";
 import type { View } from "../mirror/view.ts";
+import { nearest } from "../text.ts";
 import { shortRef } from "./moved.ts";
 import type { RepoName } from "./names.ts";
 import { findRepository, type Repository } from "./repository.ts";
@@ -60,7 +61,21 @@ export function commitAt(
       code: "not_found.empty",
     });
   }
-  return { rev: rev ?? shortRef(view.head), commit: resolveCommit(scope, rev ?? "HEAD") };
+  try {
+    return { rev: rev ?? shortRef(view.head), commit: resolveCommit(scope, rev ?? "HEAD") };
+  } catch (error) {
+    throw withNearest(error, scope.refs);
+  }
+}
+
+/** The error with the branch or tag that was most likely meant. */
+function withNearest(error: unknown, refs: ReadonlyMap<string, Oid>): unknown {
+  if (!(error instanceof NotFoundError) || error.code !== "not_found.rev") return error;
+  const { message, code, facts } = error;
+  const near = nearest(String(facts?.["rev"]), [...refs.keys()].map(shortRef));
+  return near === undefined
+    ? error
+    : new NotFoundError(message, { code, facts, hint: `did you mean ${quote(near)}?` });
 }
 
 /** The tree of a commit. */

@@ -81,7 +81,10 @@ function resolveBase(scope: RevScope, base: string, rev: string): Oid {
   if (named !== undefined) return named;
   const prefixed = /^[0-9a-f]{4,40}$/.test(lower) ? resolvePrefix(objects, lower) : undefined;
   if (prefixed !== undefined) return prefixed;
-  throw new NotFoundError(`there is no branch, tag or commit "${quote(base)}"`);
+  throw new NotFoundError(`there is no branch, tag or commit "${quote(base)}"`, {
+    code: "not_found.rev",
+    facts: { rev: base },
+  });
 }
 
 /** Like git, takes the one commit, or tag of one, for meant when trees and blobs begin alike. */

@@ -175,6 +175,7 @@ describe("repositories", () => {
     assertEquals(await advice("repo read", { path: "readme.md" }), "did you mean README.md?");
     assertEquals(await advice("repo blame", { path: "src/b.tsx" }), "did you mean src/b.ts?");
     assertEquals(await advice("repo tree", { path: "scr/deep" }), "did you mean src?");
+    assertEquals(await advice("repo log", { rev: "trnuk" }), "did you mean trunk?");
     assertEquals(
       await advice("repo search", { path: "src/other.md", text: "a" }),
       'call repo_tree with repo: REPO, path: "src"',
