@@ -3,8 +3,6 @@ export interface Left {
   /** Packs that the manifest lists, and those in its tail. */
   readonly packs: number;
   readonly tail: number;
-  /** Packs that it names as retired. */
-  readonly retired: number;
   /** The bytes of the manifest as JSON. */
   readonly manifest: number;
   readonly records: number;
@@ -26,7 +24,6 @@ export async function leftAt(pds: string, did: string): Promise<Left> {
   return {
     packs: refs?.value["packs"]?.length ?? NaN,
     tail: refs?.value["tail"]?.length ?? NaN,
-    retired: refs?.value["retired"]?.length ?? NaN,
     manifest: JSON.stringify(refs?.value).length,
     records: (await list("dev.knotless.pack")).length,
     blobs: blobs.length,

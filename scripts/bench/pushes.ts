@@ -12,6 +12,8 @@ import { median, timed } from "./timed.ts";
 const PARTS = 10;
 /** What the last third of the pushes may take of what the second took. */
 const FLAT = 1.5;
+/** With more packs the newest are folded. */
+const MOST_LISTED = 24;
 /** What a PDS counts for a write, of the 5,000 points it gives an hour. */
 const POINTS: Readonly<Record<string, number>> = { create: 3, update: 2, delete: 1 };
 
@@ -46,6 +48,7 @@ export const pushes: Bench = async (_binary, { pushes: count }) => {
   await git("config", "gc.autoDetach", "false");
   const measures: Measure[] = [];
   const all: Push[] = [];
+  let left = await leftAt(network.pds, home.account.did);
   for (let part = 0; part < PARTS; part++) {
     const from = Math.floor(part * count / PARTS);
     const to = Math.floor((part + 1) * count / PARTS);
@@ -62,30 +65,23 @@ export const pushes: Bench = async (_binary, { pushes: count }) => {
     const these = all.slice(from);
     const name = `pushes ${from + 1} to ${to}`;
     const of = (key: keyof Push) => these.map((push) => push[key]);
-    const left = await leftAt(network.pds, home.account.did);
+    left = await leftAt(network.pds, home.account.did);
     const lines: Measure[] = [
       { name: `${name}: median`, value: median(of("wall")), unit: "ms" },
       { name: `${name}: CPU, mean`, value: mean(of("cpu")), unit: "ms" },
       { name: `${name}: sent, mean`, value: mean(of("sent")), unit: "B" },
       { name: `${name}: received, mean`, value: mean(of("received")), unit: "B" },
-      { name: `${name}: requests, mean`, value: mean(of("requests")), unit: "" },
-      { name: `${name}: points, mean`, value: mean(of("points")), unit: "" },
-      { name: `${name}: packs listed`, value: left.packs, unit: "" },
-      { name: `${name}: packs in the tail`, value: left.tail, unit: "" },
-      { name: `${name}: manifest`, value: left.manifest, unit: "B" },
-      { name: `${name}: retired packs it names`, value: left.retired, unit: "" },
-      { name: `${name}: pack records`, value: left.records, unit: "" },
-      { name: `${name}: blobs`, value: left.blobs, unit: "" },
     ];
-    const said = lines.map(({ name, value }) => `${name.replace(/.*: /, "")} ${showValue(value)}`);
-    console.log(`  ${to}: ${said.join("; ")}`);
     measures.push(...lines);
+    const said = lines.map(({ name, value }) => `${name.replace(/.*: /, "")} ${showValue(value)}`);
+    console.log(`  ${to}: ${said.join("; ")}; ${left.packs} + ${left.tail} packs`);
   }
   const ratio = (key: keyof Push) => {
     const of = all.map((push) => push[key]);
     return mean(of.slice(-Math.floor(count / 3))) /
       mean(of.slice(Math.floor(count / 3), -count / 3));
   };
+  const average = (key: keyof Push) => mean(all.map((push) => push[key]));
   const flat = (what: string, key: keyof Push): Measure => ({
     name: `last third to the one before, ${what}`,
     value: ratio(key),
@@ -98,6 +94,13 @@ export const pushes: Bench = async (_binary, { pushes: count }) => {
   const compacted = sumUp(proxy.seen);
   return [
     ...measures,
+    { name: "requests a push, mean", value: average("requests"), unit: "" },
+    { name: "points a push, mean", value: average("points"), unit: "" },
+    { name: "packs listed at the end", value: left.packs, unit: "", limit: MOST_LISTED },
+    { name: "packs in the tail at the end", value: left.tail, unit: "" },
+    { name: "manifest at the end", value: left.manifest, unit: "B" },
+    { name: "pack records at the end", value: left.records, unit: "" },
+    { name: "blobs at the end", value: left.blobs, unit: "" },
     flat("time", "wall"),
     flat("CPU", "cpu"),
     flat("bytes sent", "sent"),
