@@ -177,7 +177,7 @@ function startGroup(
 /** The environment without the settings of whoever runs the tests. */
 function hermeticEnv(): Record<string, string | undefined> {
   const ours = Object.entries(process.env).filter(([name]) =>
-    !name.startsWith("KNOTLESS_") || name === NETWORK || name === BINARY
+    !name.startsWith("KNOTLESS_") || name.startsWith("KNOTLESS_TEST_") || name === BINARY
   );
   return Object.fromEntries(ours);
 }
