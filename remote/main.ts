@@ -106,7 +106,8 @@ function opener(named: RepoName, env: Env, progress: Progress) {
       if (as !== undefined) return await openContexts({ ...online, as }, env, surface)("write");
       const { identity, sessions } = await openContexts(online, env, surface)("machine");
       const { did } = await identity.resolve(named.owner);
-      const isHere = (await sessions.list()).some((session) => session.did === did);
+      const here = [...await sessions.list(), ...await sessions.listDamaged()];
+      const isHere = here.some((session) => session.did === did);
       return await openContexts({ ...online, as: isHere ? did : undefined }, env, surface)("write");
     },
   };

@@ -2,9 +2,10 @@ import { AuthError, KnotlessError, NotFoundError, quote, RemoteError } from "../
 import { withLock } from "../lock.ts";
 import { ask, pause } from "./http.ts";
 import type { Account, Identity } from "./identity.ts";
+import { parseJson, textOf } from "./json.ts";
 import { createSession, deleteSession, expiryOf, refreshSession } from "./password.ts";
 import type { Visitor } from "./redirect.ts";
-import { openSessionStore, type StoredSession } from "./session_store.ts";
+import { type DamagedSession, openSessionStore, type StoredSession } from "./session_store.ts";
 import type { Signer } from "./signer.ts";
 import type { Did } from "./syntax.ts";
 
@@ -38,7 +39,12 @@ export interface SessionInfo {
 /** The logins of this machine. */
 export interface Sessions {
   list(): Promise<SessionInfo[]>;
-  /** The login to act as, and why that one: `as` is a handle or DID; undefined when nobody is signed in. */
+  /** The files that should hold a login and cannot be read. */
+  listDamaged(): Promise<DamagedSession[]>;
+  /**
+   * The login to act as, and why that one: `as` is a handle or DID; undefined when nobody is signed in. An AuthError
+   * where the login of the account that was chosen cannot be read: another one is never taken in its place.
+   */
   choose(as?: string): Promise<{ info: SessionInfo; why: string } | undefined>;
   authorized(did: Did): Promise<Authorized>;
   /** Asks the PDS whether it still takes the login; `unchecked` when it cannot be heard. */
@@ -101,6 +107,7 @@ export function openSessions(options: SessionsOptions): Sessions {
     if (session === undefined) {
       throw new AuthError("none", `${did} is not signed in on this machine`);
     }
+    if (session === "damaged") throw damagedError({ did, path: store.path(did) });
     if (session.ended) throw endedError(session);
     return session;
   }
@@ -170,7 +177,7 @@ export function openSessions(options: SessionsOptions): Sessions {
     await locked(session.did, async () => {
       const before = await store.read(session.did);
       await store.write(session);
-      if (before !== undefined) await revoke(before);
+      if (before !== undefined && before !== "damaged") await revoke(before);
     });
     await store.writeDefault(session.did);
     return inform(session);
@@ -189,20 +196,53 @@ export function openSessions(options: SessionsOptions): Sessions {
     }
   }
 
+  /** The damaged login that is meant, by its DID or by the handle it has now. */
+  async function findDamaged(
+    damaged: readonly DamagedSession[],
+    actor: string,
+  ): Promise<DamagedSession | undefined> {
+    if (damaged.length === 0) return undefined;
+    const did = actor.startsWith("did:")
+      ? actor
+      : await options.identity.resolve(actor).then((account) => account.did, () => undefined);
+    return damaged.find((one) => one.did === did);
+  }
+
   return {
-    list: async () => (await store.readAll()).map(inform),
+    list: async () => (await store.readAll()).sessions.map(inform),
+    listDamaged: async () => (await store.readAll()).damaged,
 
     async choose(as) {
-      const infos = (await store.readAll()).map(inform);
+      const { sessions, damaged } = await store.readAll();
+      const infos = sessions.map(inform);
       if (as !== undefined) {
-        const actor = as.replace(/^@/, "").toLowerCase();
+        const name = as.replace(/^@/, "");
+        const actor = name.toLowerCase();
         const info = infos.find(({ did, handle }) => did === as || handle === actor);
         if (info !== undefined) return { info, why: "it was asked for" };
+        const meant = await findDamaged(damaged, name);
+        if (meant !== undefined) throw damagedError(meant);
         throw new AuthError("none", `${quote(as)} is not signed in on this machine`);
       }
       const chosen = await store.readDefault();
       const info = infos.find(({ did }) => did === chosen);
       if (info !== undefined) return { info, why: "it is the default" };
+      const lost = damaged.find(({ did }) => did === chosen) ??
+        (chosen === undefined ? damaged[0] : undefined);
+      if (lost !== undefined) throw damagedError(lost);
+      if (chosen !== undefined && infos.length > 0) {
+        throw new AuthError(
+          "none",
+          chosen === "damaged"
+            ? `${quote(store.defaultPath)}, which names the account to act as, cannot be read`
+            : `${chosen}, the account to act as, is not signed in on this machine`,
+          {
+            hint: `choose another with knotless login switch: ${
+              infos.map(({ handle }) => handle).join(", ")
+            }`,
+          },
+        );
+      }
       const [first, second] = infos;
       if (first === undefined) return undefined;
       return { info: first, why: second === undefined ? "it is the only one" : "it is the first" };
@@ -215,8 +255,10 @@ export function openSessions(options: SessionsOptions): Sessions {
         const { fetch, pds } = await authorized(did);
         const url = new URL("/xrpc/com.atproto.server.getSession", pds);
         const send: typeof globalThis.fetch = (_, init) => fetch(url.pathname, init);
-        const { status } = await ask(url, { ...options, fetch: send, maxBytes: 100_000 });
-        return status === 200 ? "ok" : status === 401 ? "ended" : "unchecked";
+        const { status, body } = await ask(url, { ...options, fetch: send, maxBytes: 100_000 });
+        if (status !== 200) return status === 401 ? "ended" : "unchecked";
+        // A captive portal answers 200 to everything.
+        return textOf(parseJson(body), "did") === did ? "ok" : "unchecked";
       } catch (error) {
         if (error instanceof AuthError) return "ended";
         if (error instanceof RemoteError) return "unchecked";
@@ -236,6 +278,7 @@ export function openSessions(options: SessionsOptions): Sessions {
     async switchTo(did) {
       const session = await store.read(did);
       if (session === undefined) throw new NotFoundError(`${did} is not signed in on this machine`);
+      if (session === "damaged") throw damagedError({ did, path: store.path(did) });
       await store.writeDefault(did);
       return inform(session);
     },
@@ -243,11 +286,13 @@ export function openSessions(options: SessionsOptions): Sessions {
     logout: (did) =>
       locked(did, async () => {
         const session = await store.read(did);
-        await store.remove(did);
+        // First, so that the default never names an account that is gone.
         if (await store.readDefault() === did) {
-          await store.writeDefault((await store.readAll())[0]?.did);
+          const { sessions } = await store.readAll();
+          await store.writeDefault(sessions.find((other) => other.did !== did)?.did);
         }
-        return session === undefined || await revoke(session);
+        await store.remove(did);
+        return session === undefined || session !== "damaged" && await revoke(session);
       }),
   };
 }
@@ -271,6 +316,15 @@ async function isExpired(response: Response): Promise<boolean> {
   const body: unknown = await response.clone().json().catch(() => undefined);
   return typeof body === "object" && body !== null && "error" in body &&
     (body.error === "ExpiredToken" || body.error === "InvalidToken");
+}
+
+function damagedError({ did, path }: DamagedSession): AuthError {
+  return new AuthError("ended", `the login of ${did} cannot be read: ${quote(path)} is damaged`, {
+    code: "auth.damaged",
+    hint:
+      `sign in to that account again, knotless login ${did}, or leave it: knotless logout ${did}`,
+    facts: { did, path },
+  });
 }
 
 function endedError({ handle }: StoredSession): AuthError {

@@ -42,20 +42,30 @@ export interface BrowserSession extends Kept {
 
 export type StoredSession = PasswordSession | BrowserSession;
 
+/** A file that holds a login which cannot be read. */
+export interface DamagedSession {
+  /** The account, by the name of the file. */
+  readonly did: Did;
+  readonly path: string;
+}
+
 /** The logins of this machine: one file each, readable by their user alone. */
 export interface SessionStore {
-  read(did: Did): Promise<StoredSession | undefined>;
-  readAll(): Promise<StoredSession[]>;
+  /** Undefined where there is no file. */
+  read(did: Did): Promise<StoredSession | "damaged" | undefined>;
+  readAll(): Promise<{ sessions: StoredSession[]; damaged: DamagedSession[] }>;
   /** Returns once the file is on disk. */
   write(session: StoredSession): Promise<void>;
   remove(did: Did): Promise<void>;
   /** The account that commands act as where nobody says otherwise. */
-  readDefault(): Promise<Did | undefined>;
+  readDefault(): Promise<Did | "damaged" | undefined>;
   writeDefault(did: Did | undefined): Promise<void>;
   /** The last nonce that the account's PDS gave out for proofs. */
   readNonce(did: Did): Promise<string | undefined>;
   writeNonce(did: Did, nonce: string): Promise<void>;
   path(did: Did): string;
+  /** The file that names the default. */
+  readonly defaultPath: string;
   /** The lock under which the login of an account changes. */
   lockPath(did: Did): string;
 }
@@ -65,6 +75,7 @@ export function openSessionStore(dir: string): SessionStore {
   let writes = 0;
   const named = (did: Did, ending: string) => join(dir, `${did.replaceAll(":", "_")}.${ending}`);
   const path = (did: Did) => named(did, "json");
+  const defaultPath = join(dir, "default");
 
   async function put(file: string, text: string): Promise<void> {
     await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -74,19 +85,28 @@ export function openSessionStore(dir: string): SessionStore {
 
   return {
     path,
+    defaultPath,
     lockPath: (did) => named(did, "lock"),
-    read: async (did) => parseSession(await readText(path(did))),
+    read: (did) => readSession(path(did)),
 
     async readAll() {
       const files = await readdir(dir).catch((error: unknown) => {
         if (isMissing(error)) return [];
         throw error;
       });
-      const texts = files.filter((file) => file.startsWith("did_") && file.endsWith(".json"))
-        .map((file) => readText(join(dir, file)));
-      const sessions = (await Promise.all(texts)).map(parseSession);
-      return sessions.filter((session) => session !== undefined)
-        .sort((a, b) => a.handle < b.handle || (a.handle === b.handle && a.did < b.did) ? -1 : 1);
+      const sessions: StoredSession[] = [];
+      const damaged: DamagedSession[] = [];
+      for (const file of files.filter((name) => name.endsWith(".json")).sort()) {
+        const did = file.slice(0, -".json".length).replaceAll("_", ":");
+        if (!isDid(did)) continue;
+        const session = await readSession(join(dir, file));
+        if (session === "damaged") damaged.push({ did, path: join(dir, file) });
+        else if (session !== undefined) sessions.push(session);
+      }
+      sessions.sort((a, b) =>
+        a.handle < b.handle || (a.handle === b.handle && a.did < b.did) ? -1 : 1
+      );
+      return { sessions, damaged };
     },
 
     write: (session) => put(path(session.did), JSON.stringify(session)),
@@ -97,13 +117,13 @@ export function openSessionStore(dir: string): SessionStore {
     },
 
     async readDefault() {
-      const text = (await readText(join(dir, "default")))?.trim() ?? "";
-      return isDid(text) ? text : undefined;
+      const text = (await readText(defaultPath).catch(() => ""))?.trim();
+      return text === undefined || isDid(text) ? text : "damaged";
     },
 
     async writeDefault(did) {
-      if (did === undefined) await rm(join(dir, "default"), { force: true });
-      else await put(join(dir, "default"), `${did}\n`);
+      if (did === undefined) await rm(defaultPath, { force: true });
+      else await put(defaultPath, `${did}\n`);
     },
 
     readNonce: (did) => readText(named(did, "nonce")),
@@ -118,12 +138,14 @@ export function openSessionStore(dir: string): SessionStore {
   };
 }
 
-function parseSession(text: string | undefined): StoredSession | undefined {
+async function readSession(path: string): Promise<StoredSession | "damaged" | undefined> {
   try {
-    const session: unknown = JSON.parse(text ?? "null");
-    return isSession(session) ? session : undefined;
+    const text = await readText(path);
+    if (text === undefined) return undefined;
+    const session: unknown = JSON.parse(text);
+    return isSession(session) ? session : "damaged";
   } catch {
-    return undefined;
+    return "damaged";
   }
 }
 

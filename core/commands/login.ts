@@ -1,4 +1,5 @@
 import type { SessionInfo } from "../atproto/session.ts";
+import type { DamagedSession } from "../atproto/session_store.ts";
 import type { Visitor } from "../atproto/redirect.ts";
 import { command } from "../command.ts";
 import type { Machine, MachineContext } from "../context.ts";
@@ -17,6 +18,9 @@ interface Login {
   readonly scopes: readonly string[];
   readonly missing: readonly string[];
 }
+
+/** A login of which no more than the account is known, for its file cannot be read. */
+type Left = Login | Pick<Login, "did">;
 
 function answer({ did, handle, pds, kind, scopes, missing }: SessionInfo): Login {
   return { did, handle, pds, kind, scopes, missing };
@@ -99,13 +103,19 @@ const status = command({
   name: "login status",
   summary: "Show the accounts signed in on this machine",
   details:
-    "Asks each PDS whether it still takes the login: ok, ended, or unchecked when it could not be asked. Ends with 4 when one has ended.",
+    "Asks each PDS whether it still takes the login: ok, ended, or unchecked when it could not be asked; damaged when its file cannot be read. Ends with 4 when one is ended or damaged.",
   kind: "machine",
   params: () => ({}),
   examples: [{ line: "login status", says: "show them, and which one commands act as" }],
-  async run({ sessions, freshness, reader }) {
+  async run({ sessions, freshness, reader, note }) {
     const infos = await sessions.list();
-    const chosen = await sessions.choose();
+    const damaged = await sessions.listDamaged();
+    const chosen = await sessions.choose().catch((error: unknown) => {
+      if (!(error instanceof AuthError)) throw error;
+      const hint = typeof error.hint === "string" ? `; ${error.hint}` : "";
+      note(`${error.message}${hint}`);
+      return undefined;
+    });
     const states = await Promise.all(infos.map(async ({ did, ended }) => {
       if (ended) return "ended";
       return freshness.offline ? "unchecked" : await sessions.check(did);
@@ -121,12 +131,25 @@ const status = command({
       }),
       state: states[i] ?? "unchecked",
     }));
-    return { accounts };
+    const unread = damaged.map((one) => ({
+      ...one,
+      store: "file",
+      applies: false,
+      state: "damaged",
+    }));
+    return { accounts: [...accounts, ...unread] };
   },
-  exit: ({ accounts }) => accounts.some(({ state }) => state === "ended") ? LOGIN_ENDED : 0,
+  exit: ({ accounts }) =>
+    accounts.some(({ state }) => state === "ended" || state === "damaged") ? LOGIN_ENDED : 0,
   render: ({ accounts }, style) =>
     columns(
-      accounts.map((account) => ({ ...account, applies: account.applies ? "yes" : "" })),
+      accounts.map((account) => ({
+        handle: account.did,
+        pds: "",
+        kind: "",
+        ...account,
+        applies: account.applies ? "yes" : "",
+      })),
       ["handle", "did", "pds", "kind", "state", "applies"],
       style,
       ["handle", "pds", "kind", "state", "applies"],
@@ -163,8 +186,21 @@ const logout = command({
   async run(context, { handle, all }) {
     const { sessions } = context;
     if (all && handle !== undefined) throw new UsageError("give a handle or --all, not both");
-    const leaving = all ? await sessions.list() : [await findLogin(context, handle)];
-    const accounts: Login[] = [];
+    const damaged = all || handle !== undefined ? await sessions.listDamaged() : [];
+    const meant = all || damaged.length === 0
+      ? damaged
+      : await findDamaged(context, damaged, handle);
+    const accounts: Left[] = [];
+    for (const { did } of meant) {
+      await sessions.logout(did);
+      context.note(`the PDS of ${did} was not told: it takes the login until that ends`);
+      accounts.push({ did });
+    }
+    const leaving = all
+      ? await sessions.list()
+      : accounts.length > 0
+      ? []
+      : [await findLogin(context, handle)];
     for (const info of leaving) {
       if (!await sessions.logout(info.did)) {
         context.note(
@@ -176,8 +212,22 @@ const logout = command({
     return { accounts };
   },
   render: ({ accounts }, style) =>
-    accounts.map(({ handle, did }) => style.terminal ? `Signed out of ${handle}` : did).join("\n"),
+    accounts.map((left) =>
+      style.terminal ? `Signed out of ${"handle" in left ? left.handle : left.did}` : left.did
+    ).join("\n"),
 });
+
+/** The damaged login that is meant: by DID, or by the handle it has now. */
+async function findDamaged(
+  { identity }: MachineContext,
+  damaged: readonly DamagedSession[],
+  actor = "",
+): Promise<DamagedSession[]> {
+  const resolved = actor.startsWith("did:")
+    ? actor
+    : await identity.resolve(actor).then((account) => account.did, () => undefined);
+  return damaged.filter(({ did }) => did === resolved);
+}
 
 /** The login that is meant: by handle or DID as it was then, or as it is now. */
 async function findLogin(
@@ -188,6 +238,7 @@ async function findLogin(
   if (handle === undefined) {
     const info = infos.find(({ did }) => did === reader?.did);
     if (info !== undefined) return info;
+    await sessions.choose();
     throw new AuthError("none", "nobody is signed in on this machine");
   }
   const info = infos.find((info) => info.did === handle || info.handle === handle);

@@ -121,6 +121,30 @@ describe("logins with a password", () => {
     assertEquals((await sessions.choose())?.info.did, alice.did);
   });
 
+  it("that cannot be read are never replaced by another account's", async () => {
+    await login(bob);
+    await login(alice);
+    const [info] = (await sessions.list()).filter(({ did }) => did === alice.did);
+    assert(info);
+    await writeFile(info.path, "{bad");
+    for (const as of [undefined, alice.did, alice.handle]) {
+      const error = await assertRejects(() => sessions.choose(as), AuthError, info.path);
+      assertMatch(String(error.hint), new RegExp(`logout ${alice.did}`));
+    }
+    assertEquals(await sessions.listDamaged(), [{ did: alice.did, path: info.path }]);
+    assertEquals((await sessions.choose(bob.did))?.info.did, bob.did);
+    await rm(info.path);
+    await assertRejects(() => sessions.choose(), AuthError, "not signed in");
+    await writeFile(join(dir(), "default"), "x");
+    await assertRejects(() => sessions.choose(), AuthError, "cannot be read");
+    await writeFile(info.path, "{bad");
+    await login(alice);
+    assertEquals((await sessions.choose())?.info.did, alice.did);
+    await writeFile(info.path, "{bad");
+    await sessions.logout(alice.did);
+    assertEquals((await sessions.choose())?.info.did, bob.did);
+  });
+
   it("end at the PDS too when they are left, and the other one applies", async () => {
     await login(bob);
     await login(alice);
@@ -135,6 +159,16 @@ describe("logins with a password", () => {
     assertEquals(again.status, 400);
     assertEquals((await sessions.choose())?.info.did, bob.did);
     await assertRejects(() => sessions.authorized(alice.did), AuthError, "not signed in");
+  });
+
+  it("are unchecked where something else than a PDS answers", async () => {
+    await login(alice);
+    using _fault = proxies.pds.inject({ nsid: "com.atproto.server.getSession" }, {
+      kind: "answer",
+      status: 200,
+      body: "<html>",
+    });
+    assertEquals(await sessions.check(alice.did), "unchecked");
   });
 
   it("are left also when the PDS cannot be told", async () => {
@@ -246,12 +280,13 @@ describe("logins with a password", () => {
     assertEquals(await sessions.list(), []);
   });
 
-  it("that are corrupt are as good as none", async () => {
+  it("that are corrupt are told by their file, and made anew", async () => {
     const { path } = await login(alice);
     for (const text of ["", "{", "null", "[]", `{"did":"${alice.did}","kind":"password"}`]) {
       await writeFile(path, text);
       assertEquals(await sessions.list(), []);
-      assertEquals(await sessions.choose(), undefined);
+      await assertRejects(() => sessions.choose(), AuthError, path);
+      await assertRejects(() => sessions.authorized(alice.did), AuthError, path);
     }
     await login(alice);
     assertEquals((await sessions.list()).length, 1);

@@ -348,6 +348,28 @@ describe("several logins", () => {
     assertEquals((await status(as)).map(({ applies }) => applies), [true, false]);
   });
 
+  it("that cannot be read are shown, are never replaced by another's, and can be left", async () => {
+    const [{ path = "" } = {}, { path: other = "" } = {}] = await status();
+    await writeFile(other, "{bad");
+    const { result, notes } = await machine.run<Status>("login status");
+    assertEquals(result.accounts.map(({ did, state }) => [did, state]), [
+      [alice.did, "ok"],
+      [bob.did, "damaged"],
+    ]);
+    assertStringIncludes(notes.join(), other);
+    await assertRejects(() => machine.run("logout"), AuthError, other);
+    const shown = await runCli(["login", "status"], {
+      env: machine.env,
+      open: (globals, surface) => openContexts(globals, machine.env, surface),
+    });
+    assertEquals(shown.status, 4);
+    await machine.run("logout", { handle: bob.handle });
+    assertEquals((await status()).map(({ did, applies }) => [did, applies]), [[alice.did, true]]);
+    await writeFile(path, "{bad");
+    await machine.run("logout", { all: true });
+    assertEquals(await status(), []);
+  });
+
   it("are left one at a time, and the next one applies", async () => {
     const { result } = await machine.run<Status>("logout");
     assertEquals(result.accounts.map(({ handle }) => handle), [bob.handle]);
