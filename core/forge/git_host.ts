@@ -1,6 +1,6 @@
 import { readBounded, toRemoteError } from "../atproto/http.ts";
 import type { ReadContext } from "../context.ts";
-import { KnotlessError, NotFoundError, quote, RemoteError } from "../errors.ts";
+import { AuthError, KnotlessError, NotFoundError, quote, RemoteError } from "../errors.ts";
 import { lenientText } from "../git/bytes.ts";
 import { followRedirect, type Remote } from "./remote_url.ts";
 
@@ -102,12 +102,12 @@ async function checkAnswer(
     const whom = remote.authorization === undefined
       ? "for everyone to read"
       : "for this user and password";
-    throw new RemoteError(`${shown} is not there, or not ${whom}`, {
-      host,
-      status,
-      retryable: false,
-      code: "remote.unauthorized",
-      hint: "a private repository takes https://USER:TOKEN@host/path",
+    throw new AuthError("none", `${shown} is not there, or not ${whom}`, {
+      code: "auth.remote",
+      hint: remote.authorization === undefined
+        ? "a private repository takes https://USER:TOKEN@host/path"
+        : "check the user and the token in the URL, and that the token may read the repository",
+      facts: { host, status },
     });
   }
   if (status === 200 || status === 404 || status === 410) {

@@ -3,6 +3,7 @@ import { describe, it } from "@std/testing/bdd";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import {
+  AuthError,
   CorruptError,
   NotFoundError,
   RefusedError,
@@ -71,8 +72,8 @@ describe("discover", () => {
     const login = `${host.url.replace("//", "//ann:p%40ss%3As3cret@")}/app.git`;
     assertEquals((await find(login)).refs.size, 2);
     for (const url of [`${host.url}/app.git`, login.replace("ann", "bob")]) {
-      const error = await assertRejects(() => find(url), RemoteError, "is not there, or not for");
-      assertEquals([error.status, error.retryable], [401, false]);
+      const error = await assertRejects(() => find(url), AuthError, "is not there, or not for");
+      assertEquals([error.exit, error.retryable], [4, false]);
       assert(!/ann|bob|s3cret/.test(JSON.stringify(error) + error.message));
     }
   });
