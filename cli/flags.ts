@@ -88,7 +88,9 @@ function spellOut(
   const take = (flag: Flag, text: string | undefined) => {
     if (flag.value && text === undefined) throw new UsageError(lacksValue(flag));
     if (!flag.value && text !== undefined && text !== "true" && text !== "false") {
-      throw new UsageError(`--${flag.long} takes no value`);
+      throw new UsageError(`--${flag.long}: ${quote(text) || "nothing"} is not true or false`, {
+        hint: `give --${flag.long} alone to say yes`,
+      });
     }
     given.add(flag.long);
     args.push(text === undefined ? `--${flag.long}` : `--${flag.long}=${text}`);

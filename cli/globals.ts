@@ -12,6 +12,8 @@ export interface Globals {
   /** The folder of `-C`, as typed. */
   readonly dir?: string;
   readonly offline: boolean;
+  /** The flag or variable that says so. */
+  readonly offlineBy?: string;
   readonly refresh: boolean;
   /** Milliseconds. */
   readonly maxAge?: number;
@@ -25,8 +27,8 @@ export interface Globals {
 export function wantsJson(argv: readonly string[], env: Env): boolean {
   const end = argv.indexOf("--");
   const flags = end < 0 ? argv : argv.slice(0, end);
-  return flags.some((word) => word === "--json" || word.startsWith("--json=")) ||
-    env.KNOTLESS_OUTPUT === "json";
+  const last = flags.findLast((word) => word === "--json" || word.startsWith("--json="));
+  return last === undefined ? env.KNOTLESS_OUTPUT === "json" : last !== "--json=false";
 }
 
 /** Puts flags and environment together, flags first. */
@@ -45,11 +47,17 @@ export function readGlobals({ given }: Line, env: Env): Globals {
   if (on("offline") && on("refresh")) {
     throw new UsageError("--offline and --refresh exclude each other");
   }
+  const offlineBy = on("offline")
+    ? "--offline"
+    : isOn(env.KNOTLESS_OFFLINE) && !given.has("offline") && !on("refresh")
+    ? "KNOTLESS_OFFLINE"
+    : undefined;
   return {
     ...(as !== undefined && { as }),
     ...(repo !== undefined && { repo }),
     ...(dir !== undefined && { dir }),
-    offline: on("offline") || (isOn(env.KNOTLESS_OFFLINE) && !on("refresh")),
+    offline: offlineBy !== undefined,
+    ...(offlineBy !== undefined && { offlineBy }),
     refresh: on("refresh"),
     ...(age !== undefined && { maxAge: readDuration(age) }),
     quiet: on("quiet"),

@@ -2,10 +2,24 @@ import type { Hint } from "../core/errors.ts";
 import type { Fact, ParamFact } from "../core/facts.ts";
 import { flagName } from "./flags.ts";
 
+/** What a hint of the command line may name besides commands. */
+export interface Around {
+  readonly account?: string | undefined;
+  /** What keeps it from the network: a flag, unless a variable does. */
+  readonly offlineBy?: string | undefined;
+}
+
 /** Spells a hint for the command line: a suggestion as the command to run. */
-export function spellHint(hint: Hint, facts: readonly Fact[], account = "HANDLE"): string {
+export function spellHint(
+  hint: Hint,
+  facts: readonly Fact[],
+  { account = "HANDLE", offlineBy = "--offline" }: Around = {},
+): string {
   if (typeof hint === "string") return hint;
   if ("signIn" in hint) return `run knotless login ${shellQuote(account)}`;
+  if ("goOnline" in hint) {
+    return offlineBy.startsWith("-") ? `leave ${offlineBy} out` : `unset ${offlineBy}`;
+  }
   return `run ${spellCommand(hint.command, hint.args ?? {}, facts)}`;
 }
 

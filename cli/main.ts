@@ -91,6 +91,7 @@ async function run(
   terminal.useColor(readColorWish(line, terminal.env));
   const globals = readGlobals(line, terminal.env);
   report.account = globals.as;
+  report.offlineBy = globals.offlineBy;
   const surface = surfaceOf(terminal, globals);
   const { isJson } = report;
   // What acts on this machine, an upgrade among it, works at any age.

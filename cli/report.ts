@@ -13,6 +13,8 @@ export interface ReportOptions {
   readonly isJson: boolean;
   readonly debug: boolean;
   readonly account?: string | undefined;
+  /** The flag or variable that keeps it from the network. */
+  readonly offlineBy?: string | undefined;
   /** What was assumed and may be why, said where an error has no hint of its own. */
   readonly aside?: string | undefined;
 }
@@ -69,14 +71,15 @@ async function describeDisk(error: unknown, { env }: Terminal): Promise<Report |
   return trouble && { code: "system", ...trouble, exit: 1, retryable: false };
 }
 
-function describe(error: unknown, { facts, account, aside, debug }: ReportOptions): Report {
+function describe(error: unknown, options: ReportOptions): Report {
+  const { facts, aside, debug } = options;
   if (error instanceof KnotlessError) {
     return {
       code: error.code,
       message: error.message,
       hint: error.hint === undefined
         ? explains(error, aside)
-        : spellHint(error.hint, facts, account),
+        : spellHint(error.hint, facts, options),
       exit: error.exit,
       retryable: error.retryable,
       details: error.facts,

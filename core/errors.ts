@@ -9,7 +9,12 @@ export interface SignIn {
   readonly signIn: "none" | "ended" | "scope";
 }
 
-export type Hint = string | Suggestion | SignIn;
+/** Advice to ask the network again: each surface names what keeps it from doing so. */
+export interface GoOnline {
+  readonly goOnline: true;
+}
+
+export type Hint = string | Suggestion | SignIn | GoOnline;
 
 export interface ErrorDetails {
   /** What to do about it, in words or as a command to run. */
@@ -111,7 +116,7 @@ export class OfflineError extends RemoteError {
       host,
       code: "remote.offline",
       retryable: false,
-      hint: "leave --offline out, or unset KNOTLESS_OFFLINE",
+      hint: { goOnline: true },
     });
   }
 }

@@ -14,6 +14,7 @@ export function spellHint(hint: Hint, facts: readonly Fact[]): string {
       ? "sign in: run knotless login, or reconnect knotless in your assistant"
       : "sign in again: run knotless login, or reconnect knotless in your assistant";
   }
+  if ("goOnline" in hint) return "unset KNOTLESS_OFFLINE where this server is started";
   const tool = findFact(hint.command.split(" "), facts)?.fact.tool;
   const args = Object.entries(hint.args ?? {})
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`);

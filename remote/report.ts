@@ -29,6 +29,7 @@ function wordsOf(error: unknown): string {
 export function spellHint(hint: Hint): string {
   if (typeof hint === "string") return hint;
   if ("signIn" in hint) return "run knotless login HANDLE";
+  if ("goOnline" in hint) return "unset KNOTLESS_OFFLINE";
   const words = Object.entries(hint.args ?? {}).map(([name, value]) =>
     value === true
       ? `--${name.replaceAll("_", "-")}`

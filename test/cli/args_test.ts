@@ -126,7 +126,7 @@ describe("flags", () => {
     [
       "a value where none is taken",
       [...commit, "--keep-branch=maybe"],
-      "--keep-branch takes no value",
+      "--keep-branch: maybe is not true or false",
     ],
     ["text for a number", ["repo", "list", "--limit", "many"], "--limit: many is not an integer"],
     [

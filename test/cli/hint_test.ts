@@ -38,7 +38,14 @@ describe("a hint", () => {
 
   it("to sign in names the account when it is known", () => {
     assertEquals(spellHint({ signIn: "ended" }, facts), "run knotless login HANDLE");
-    assertEquals(spellHint({ signIn: "none" }, facts, "bob.test"), "run knotless login bob.test");
+    const around = { account: "bob.test" };
+    assertEquals(spellHint({ signIn: "none" }, facts, around), "run knotless login bob.test");
+  });
+
+  it("to go online names what keeps from it", () => {
+    assertEquals(spellHint({ goOnline: true }, facts), "leave --offline out");
+    const around = { offlineBy: "KNOTLESS_OFFLINE" };
+    assertEquals(spellHint({ goOnline: true }, facts, around), "unset KNOTLESS_OFFLINE");
   });
 
   for (const [command, args, line] of suggestions) {

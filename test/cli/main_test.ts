@@ -52,6 +52,17 @@ describe("output", () => {
     assertEquals((await run("repo list", { env: { KNOTLESS_OUTPUT: "json" } })).out, out);
   });
 
+  it("is no JSON where the last --json says so, whatever the variable says", async () => {
+    const { out } = await run("repo list");
+    for (const line of ["repo list --json=false", "repo list --json --json=false"]) {
+      assertEquals((await run(line, { env: { KNOTLESS_OUTPUT: "json" } })).out, out);
+    }
+    JSON.parse((await run("repo list --json=true")).out);
+    const { status, err } = await run("repo list --json=tru");
+    assertEquals(status, 2);
+    assertStringIncludes(err, "--json: tru is not true or false");
+  });
+
   it("is indented JSON on a terminal, and steers nothing", async () => {
     const { out } = await run("repo list --json", onScreen);
     assertStringIncludes(out, '\n      "description": "\\u001b]0;x\\u0007\\u202edne",\n');
@@ -240,6 +251,7 @@ describe("the flags of all commands", () => {
         repo: "a/b",
         dir: "/tmp",
         offline: true,
+        offlineBy: "--offline",
         refresh: false,
         maxAge: 300_000,
         quiet: true,
@@ -256,8 +268,10 @@ describe("the flags of all commands", () => {
       ...none,
       as: "env.test",
       offline: true,
+      offlineBy: "KNOTLESS_OFFLINE",
       noInput: true,
     });
+    assertEquals((await globalsOf("status --offline=false", env)).offline, false);
     assertEquals(await globalsOf("status --as flag.test --refresh", env), {
       ...none,
       as: "flag.test",

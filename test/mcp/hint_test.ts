@@ -1,6 +1,6 @@
 import { describe, it } from "@std/testing/bdd";
 import { assertEquals } from "@std/assert";
-import { AuthError, NotFoundError } from "../../core/errors.ts";
+import { AuthError, NotFoundError, OfflineError } from "../../core/errors.ts";
 import type { Fact } from "../../core/facts.ts";
 import { spellError, spellHint } from "../../mcp/hint.ts";
 
@@ -37,6 +37,13 @@ describe("advice to an assistant", () => {
       "no such file\nlook",
     );
     assertEquals(spellError(new NotFoundError("no such file"), facts), "no such file");
+  });
+
+  it("names the variable that keeps the server from the network, and no flag", () => {
+    assertEquals(
+      spellError(new OfflineError("nothing was sent"), facts),
+      "nothing was sent\nunset KNOTLESS_OFFLINE where this server is started",
+    );
   });
 
   it("says how to sign in, and how to do it again", () => {

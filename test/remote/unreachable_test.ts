@@ -73,8 +73,10 @@ describe("a PDS that cannot be reached", () => {
 
   it("fails a push with KNOTLESS_OFFLINE too", async () => {
     using _ = proxies.pds.inject({}, { kind: "drop", when: "before" });
-    const { status } = await home.gitWith({ KNOTLESS_OFFLINE: "1" }, "work", "push", url, "main");
+    const offline = { KNOTLESS_OFFLINE: "1" };
+    const { status, err } = await home.gitWith(offline, "work", "push", url, "main");
     assertEquals(status, 128);
+    assertMatch(err, /^hint: unset KNOTLESS_OFFLINE$/m);
   });
 
   it("gives a push that was cut off a second try, which lands", async () => {
