@@ -14,7 +14,7 @@ export interface Sources {
   readFile(path: string): Promise<string>;
   readStdin(): Promise<string>;
   /** Asks for a parameter that must be typed again; undefined when nobody can be asked. */
-  confirm(param: ParamFact): Promise<string | undefined>;
+  confirm(param: ParamFact, fact: Fact, args: Arguments): Promise<string | undefined>;
 }
 
 /** The arguments an MCP client would send. */
@@ -23,7 +23,7 @@ export type Arguments = Record<string, unknown>;
 /** Turns a command line into the arguments an MCP client would send. */
 export async function readArgs(fact: Fact, line: Line, sources: Sources): Promise<Arguments> {
   const stdin = readOnce(sources.readStdin);
-  const args = await readInput(line.given.get("input"), sources, stdin);
+  const args = await readInput(line.given.get("input"), fact, sources, stdin);
   for (const { long, param } of flagsOf(fact)) {
     const given = line.given.get(long);
     if (param === undefined || given === undefined) continue;
@@ -46,6 +46,7 @@ function readOnce(read: () => Promise<string>): () => Promise<string> {
 
 async function readInput(
   given: unknown,
+  fact: Fact,
   sources: Sources,
   stdin: () => Promise<string>,
 ): Promise<Arguments> {
@@ -54,6 +55,15 @@ async function readInput(
   const value = readJson(text, `--input ${quote(given)}`);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new UsageError(`--input ${quote(given)} is not a JSON object of parameters`);
+  }
+  // Before what is missing is told: it is most likely what a key was meant to give.
+  const known = fact.params.map(({ name }) => name);
+  const unknown = Object.keys(value).find((key) => !known.includes(key));
+  if (unknown !== undefined) {
+    const near = nearest(unknown, known);
+    throw new UsageError(`no such parameter: ${quote(unknown)}`, {
+      hint: near ? `did you mean ${near}?` : `it takes ${known.join(", ") || "none"}`,
+    });
   }
   return { ...value };
 }
@@ -126,6 +136,7 @@ async function placeWords(
     args.repo = sources.repo;
   }
   const open = fact.positionals.filter((name) => !(name in args));
+  const given = fact.positionals.filter((name) => name in args);
   if (open[0] === "repo" && words.length < open.length) {
     const repo = await sources.findRepo();
     if (repo !== undefined) {
@@ -150,7 +161,9 @@ async function placeWords(
   }
   const extra = words[open.length];
   if (extra !== undefined) {
-    throw new UsageError(`one argument too many: ${quote(extra)}`, { hint: usageOf(fact) });
+    const [twice] = given;
+    const why = twice === undefined ? "" : ` (${twice} is given by a flag or --input already)`;
+    throw new UsageError(`one argument too many: ${quote(extra)}${why}`, { hint: usageOf(fact) });
   }
 }
 
@@ -165,7 +178,7 @@ async function fillMissing(fact: Fact, args: Arguments, sources: Sources): Promi
     const value = param.name === "repo"
       ? await sources.findRepo()
       : param.name === "confirm"
-      ? await sources.confirm(param)
+      ? await sources.confirm(param, fact, args)
       : undefined;
     if (value === undefined) throw missing(fact, param.name);
     args[param.name] = value;

@@ -29,6 +29,10 @@ interface Report {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Advice of a runtime to whoever wrote the request, which is not who reads it. */
+const CHATTER =
+  /(?<=[.)]\s)(?:Is the computer able to access the url\?|Was there a typo in the url or port\?|For more information, pass `verbose: true`.*)/i;
+
 const interrupted: Report = {
   code: "interrupted",
   message: "interrupted",
@@ -111,7 +115,7 @@ function causeOf(error: unknown, message: string): string | undefined {
   const said: string[] = [];
   let cause = error instanceof Error ? error.cause : undefined;
   for (let depth = 0; depth < 4 && cause instanceof Error; depth++, cause = cause.cause) {
-    const text = quote(cause.message);
+    const text = quote(cause.message.replace(CHATTER, "").trim());
     if (text && ![message, ...said].some((earlier) => earlier.includes(text))) said.push(text);
   }
   return said.length ? said.join(": ") : undefined;

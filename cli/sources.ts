@@ -33,8 +33,13 @@ export async function sourcesOf(
     },
     readFile: (path) => readInput(resolve(dir, path), path),
     readStdin: () => terminal.readStdin(),
-    confirm: async (param) =>
-      surface.interactive ? await terminal.ask(`${param.description}: `) : undefined,
+    async confirm(param, { summary, details }, args) {
+      if (!surface.interactive) return undefined;
+      const what = args.repo === undefined ? summary : `${summary}: ${quote(String(args.repo))}`;
+      return await terminal.ask(
+        [what, details, `${param.description}: `].filter((text) => text !== undefined).join("\n"),
+      );
+    },
   };
 }
 

@@ -8,6 +8,8 @@ export interface DiskTrouble {
 }
 
 const CODES = new Set(["ENOSPC", "EDQUOT", "EROFS", "EACCES", "EPERM"]);
+/** Where a folder cannot be: below one that cannot be written, or where a file is. */
+const NO_FOLDER = new Set(["ENOENT", "ENOTDIR", "EEXIST", "ENAMETOOLONG", "ELOOP"]);
 const FULL = /ENOSPC|EDQUOT|no space left|disk is full/i;
 const DATABASE = /database or disk is full|unable to open database file|readonly database/i;
 
@@ -24,8 +26,11 @@ export function explainDisk(error: unknown, env: Env, platform: string): DiskTro
     const path = "path" in error ? String(error.path) : undefined;
     const isFull = FULL.test(`${code} ${error.message}`);
     const isDatabase = DATABASE.test(error.message);
-    if (!CODES.has(code) && !isDatabase) continue;
-    const own = folders.find(([dir]) => path?.startsWith(dir));
+    const isFolder = "syscall" in error && error.syscall === "mkdir";
+    if (!CODES.has(code) && !isDatabase && !(isFolder && NO_FOLDER.has(code))) continue;
+    const own = folders.find(([dir]) =>
+      path?.startsWith(dir) || (isFolder && dir.startsWith(`${path}/`))
+    );
     // A write that finds no room names no file, and a database none either: what grows are the copies.
     const [dir, variable] = own ??
       (isDatabase || (isFull && path === undefined) ? [cacheDir, "KNOTLESS_CACHE_DIR"] : []);

@@ -84,6 +84,8 @@ function issueText(issue: z.core.$ZodIssue, came: unknown, field: Field | undefi
       return `: ${given} is not one of ${takes}${near ? ` (did you mean ${near}?)` : ""}`;
     }
     case "invalid_format":
+      // A pattern of ours says what it takes; the words of the library do not.
+      if (!issue.message.startsWith("Invalid ")) return customText(issue.message, came, given);
       return came === ""
         ? " is empty"
         : `: ${given} does not fit${

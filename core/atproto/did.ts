@@ -64,7 +64,9 @@ function documentUrl({ plc, loopback }: Directory, did: Did): URL {
   );
   if (url === undefined) {
     throw new UsageError(`${quote(did)} is not a DID that accounts have`, {
-      hint: "give a handle, a did:plc or a did:web",
+      hint: web === null && !did.startsWith("did:web:")
+        ? "give a handle, a did:plc or a did:web"
+        : "a did:web names a public host and no port or path: did:web:alice.example",
     });
   }
   return url;

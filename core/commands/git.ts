@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { childEnv } from "../child.ts";
 import { command } from "../command.ts";
 import type { Machine, MachineContext } from "../context.ts";
-import { RefusedError, UsageError } from "../errors.ts";
+import { quote, RefusedError, UsageError } from "../errors.ts";
 import { columns } from "../text.ts";
 
 /** The names of the one program, and the words that stand for each where it is not linked. */
@@ -111,7 +111,20 @@ async function stateOf({ path, target, script }: Link): Promise<"there" | "wante
   return there?.holds === (script ?? target) ? "there" : "wanted";
 }
 
-async function make({ path, target, script }: Link): Promise<void> {
+async function make(link: Link): Promise<void> {
+  try {
+    await place(link);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    throw new RefusedError(`cannot make ${quote(link.path)}: ${quote(error.message)}`, {
+      code: "system",
+      hint: "give a folder that you may write with --dir",
+      cause: error,
+    });
+  }
+}
+
+async function place({ path, target, script }: Link): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const fresh = `${path}.new`;
   await rm(fresh, { force: true });

@@ -137,7 +137,7 @@ const archive = command({
 const remove = command({
   name: "repo delete",
   summary: "Delete a repository and everything in it",
-  details: "Only a push from a clone brings it back.",
+  details: "It is final: only a push from a clone brings its commits back.",
   kind: "write",
   answer: () => object({ deleted: text("its URI"), records: count("that went with it") }),
   destructive: true,

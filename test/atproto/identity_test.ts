@@ -1,4 +1,10 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { afterEach, beforeEach, describe, it } from "@std/testing/bdd";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -207,6 +213,8 @@ describe("an identity", () => {
       await assertRejects(() => identity.resolve(ALICE), NotFoundError, "address");
     }
     await assertRejects(() => identity.resolve("did:web:localhost%3A80"), UsageError);
+    const error = await assertRejects(() => identity.resolve("did:web:localhost:1"), UsageError);
+    assertMatch(String(error.hint), /a public host and no port/);
   });
 
   it("is answered from disk for ten minutes, then asked for again", async () => {

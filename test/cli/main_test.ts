@@ -136,7 +136,7 @@ describe("errors", () => {
     assertEquals(await run("fail remote").then(({ status, out, err }) => [status, out, err]), [
       7,
       "",
-      "error: pds.test did not answer\ncause: fetch failed: connection refused\n",
+      "error: pds.test did not answer\ncause: fetch failed: connection refused.\n",
     ]);
     const { status, err } = await run("fail conflict");
     assertEquals(status, 6);
@@ -300,7 +300,7 @@ describe("a confirmation", () => {
   it("is asked for on a terminal and passed on", async () => {
     const { out, err } = await run("repo delete a/b", { ...onScreen, stdin: "b\n" });
     assertEquals(out, "Deleted b\n");
-    assertEquals(err, "its name again: ");
+    assertEquals(err, "Delete a repository: a/b\nits name again: ");
   });
 
   it("that is not given cancels", async () => {
@@ -325,6 +325,19 @@ describe("input", () => {
       (await run("repo commit --input -", { stdin })).out,
       '{"repo":"a/b","message":"é","notify":true}\n',
     );
+  });
+
+  it("that has a key there is not is told by it, before what is missing", async () => {
+    const stdin = '{"repo":"a/b","messag":"m"}';
+    const { status, err } = await run("repo commit --input -", { stdin });
+    assertEquals(status, 2);
+    assertStringIncludes(err, "no such parameter: messag\nhint: did you mean message?");
+  });
+
+  it("that gives what a word gives too is told", async () => {
+    const stdin = '{"repo":"a/b","message":"m"}';
+    const { err } = await run("repo commit a/b --input -", { stdin });
+    assertStringIncludes(err, "too many: a/b (repo is given by a flag or --input already)");
   });
 
   it("that is not UTF-8 is refused", async () => {

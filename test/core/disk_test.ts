@@ -10,6 +10,11 @@ describe("an error of the disk", () => {
     const [error, said] of [
       [failed("EACCES: denied", { code: "EACCES", path: "/s/sessions" }), "/s KNOTLESS_STATE_DIR"],
       [failed("EROFS: read-only", { code: "EROFS", path: "/c/x" }), "/c KNOTLESS_CACHE_DIR"],
+      [
+        failed("ENOENT: no such", { code: "ENOENT", syscall: "mkdir", path: "/s/sessions" }),
+        "/s KNOTLESS_STATE_DIR",
+      ],
+      [failed("ENOENT: no such", { code: "ENOENT", syscall: "open", path: "/s/x" }), undefined],
       [failed("ENOSPC: no space", { code: "ENOSPC" }), "/c KNOTLESS_CACHE_DIR"],
       [failed("database or disk is full"), "/c KNOTLESS_CACHE_DIR"],
       [failed("unable to open database file"), "/c KNOTLESS_CACHE_DIR"],

@@ -17,6 +17,7 @@ const strict = command({
     limit: limit(20),
     links: z.array(z.strictObject({ url: z.url().describe("an https URL") })).min(1).max(3)
       .optional(),
+    topics: z.array(z.string().regex(/^a+$/, "a topic is all a")).optional(),
     state: z.enum(["open", "closed"]).optional(),
   }),
   run: (_, input) => Promise.resolve(input),
@@ -60,6 +61,7 @@ describe("arguments that do not fit", () => {
         { name: "" },
         "name is empty: a name is 1 to 100 of A-Z a-z 0-9 . _ - and starts with a letter, a digit or _",
       ],
+      [{ topics: ["b"] }, "topics[0]: b does not fit: a topic is all a"],
       [{ state: "opn" }, "state: opn is not one of open, closed (did you mean open?)"],
       [{ state: "" }, "state is empty: give one of open, closed"],
       [{ rev: 1 }, "rev: 1 is not a string"],

@@ -98,6 +98,12 @@ describe("git setup", () => {
     await assertRejects(() => run({}), RefusedError, "is there and not of knotless");
   });
 
+  it("names --dir where the folder cannot be made", async () => {
+    await writeFile(join(home, "file"), "");
+    const error = await assertRejects(() => run({ dir: join(home, "file/bin") }), RefusedError);
+    assertEquals(String(error.hint), "give a folder that you may write with --dir");
+  });
+
   it("only says what it would do with print", async () => {
     const { links, config } = await run({ print: true, submodules: true });
     assertEquals([...links, ...config].map(({ state }) => state), Array(4).fill("wanted"));

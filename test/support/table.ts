@@ -168,7 +168,9 @@ const commands: readonly AnyCommand[] = [
       if (how === "remote") {
         throw new RemoteError("pds.test did not answer", {
           host: "pds.test",
-          cause: new Error("fetch failed", { cause: new Error("connection refused") }),
+          cause: new Error("fetch failed", {
+            cause: new Error("connection refused. Is the computer able to access the url?"),
+          }),
         });
       }
       if (how === "refused") throw new RefusedError("said no\x1b[31m\u202e");
