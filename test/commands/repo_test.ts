@@ -1,12 +1,14 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
-import { openNetwork } from "../support/network.ts";
+import { type Network, openNetwork } from "../support/network.ts";
 import { openTwins, type Twins } from "../support/both.ts";
 import type { Home } from "../support/home.ts";
+import { openOwner } from "../support/owner.ts";
 
 const TRUNK = { default_branch: "trunk" };
 
 describe("repositories", () => {
+  let network: Network;
   let twins: Twins;
   const mine = (name: string, more: object = {}) => (home: Home) => ({
     repo: `${home.account.handle}/${name}`,
@@ -14,7 +16,8 @@ describe("repositories", () => {
   });
 
   beforeAll(async () => {
-    twins = await openTwins(await openNetwork());
+    network = await openNetwork();
+    twins = await openTwins(network);
   });
   afterAll(async () => {
     await twins[Symbol.asyncDispose]();
@@ -50,6 +53,15 @@ describe("repositories", () => {
     });
     const theirs = await twins.both("repo list", { handle: twins.right.account.handle });
     assertEquals(theirs.repos.length, 2);
+  });
+
+  it("whose record is not valid are left out of the list, with a note that names it", async () => {
+    const owner = await openOwner(network, twins.left.account);
+    const { uri, rkey } = await owner.create("dev.knotless.repo", { name: 5 });
+    const { out, err, status } = await twins.left.cli(["repo", "list", "--json"]);
+    assertEquals([status, JSON.parse(out).repos.length], [0, 2]);
+    assertStringIncludes(err, `left out, for the record is not valid: ${uri}`);
+    await owner.delete("dev.knotless.repo", rkey);
   });
 
   it("have names that are unique without case", async () => {
