@@ -246,6 +246,10 @@ async function findLogin(
   const did = await identity.resolve(handle).then((account) => account.did, () => undefined);
   const renamed = infos.find((info) => info.did === did);
   if (renamed !== undefined) return renamed;
+  // Its error names the file, where there is one that cannot be read.
+  if ((await sessions.listDamaged()).some((damaged) => damaged.did === did)) {
+    await sessions.choose(did);
+  }
   const known = infos.map(({ handle }) => handle).join(", ");
   throw new NotFoundError(`${handle} is not signed in on this machine`, {
     hint: known === "" ? { signIn: "none" } : `signed in: ${known}`,

@@ -358,6 +358,8 @@ describe("several logins", () => {
     ]);
     assertStringIncludes(notes.join(), other);
     await assertRejects(() => machine.run("logout"), AuthError, other);
+    const again = { handle: bob.handle };
+    await assertRejects(() => machine.run("login switch", again), AuthError, other);
     const shown = await runCli(["login", "status"], {
       env: machine.env,
       open: (globals, surface) => openContexts(globals, machine.env, surface),
