@@ -41,7 +41,7 @@ export interface Raced extends AsyncDisposable {
   /** Runs the rounds of a race that goes on, and checks the whole of it every so often. */
   race(rounds: number, round: (at: number) => Promise<void>): Promise<void>;
   packRecords(): Promise<string[]>;
-  /** The records of packs that the manifest neither lists nor has retired. */
+  /** The records of packs that no manifest has listed: it keeps no note of all that were folded. */
   orphans(): Promise<string[]>;
   /** The repository as it is on a machine. */
   at(racer: Racer): Repository;
@@ -110,10 +110,16 @@ async function startRace(
 ): Promise<Raced> {
   const named = { owner: account.did, name };
   const repository = await createRepository(maker.context, { name });
+  const listed = new Set<string>();
   const raced: Raced = {
     named,
     landed: new Set(),
-    manifest: () => repository.mirror.manifest(),
+    async manifest() {
+      const manifest = await repository.mirror.manifest();
+      const { packs, retired } = manifest.record;
+      for (const { rkey } of [...packs, ...retired]) listed.add(rkey);
+      return manifest;
+    },
     head: async (ref = MAIN) => (await raced.manifest()).refs.get(ref)?.oid,
     async lands(racer, pushing) {
       const commit = await push(racer, named, pushing);
@@ -135,6 +141,7 @@ async function startRace(
     async race(rounds, round) {
       for (let at = 0; at < rounds; at++) {
         await round(at);
+        await raced.manifest();
         if ((at + 1) % CHECKED_EVERY === 0 || at + 1 === rounds) await raced.check();
       }
     },
@@ -148,9 +155,8 @@ async function startRace(
       return rkeys;
     },
     async orphans() {
-      const { record: { packs, retired } } = await raced.manifest();
-      const known = new Set([...packs, ...retired].map(({ rkey }) => rkey));
-      return (await raced.packRecords()).filter((rkey) => !known.has(rkey));
+      await raced.manifest();
+      return (await raced.packRecords()).filter((rkey) => !listed.has(rkey));
     },
     at: ({ context }) => ({
       ...repository,
