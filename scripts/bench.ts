@@ -6,9 +6,9 @@
  *       --repo PATH                reads, sync and parity on this repository in place of one that is made
  *       --pushes N                 how many commits are pushed one by one
  *       --samples N                how many answers of each kind are compared with git's
- *       --write                    puts the results in docs/bench.md
+ *       --write                    puts the results in docs/bench.md, beside those of other benches
  */
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -67,6 +67,7 @@ for (const name of names) {
 }
 if (values.write) {
   const [cpu] = cpus();
-  await writeFile(PAGE, formatPage(results, `${cpus().length} × ${cpu?.model ?? "unknown"}`));
+  const machine = `${cpus().length} × ${cpu?.model ?? "unknown"}`;
+  await writeFile(PAGE, formatPage(results, machine, await readFile(PAGE, "utf8")));
   await new Deno.Command(Deno.execPath(), { args: ["fmt", "--quiet", PAGE] }).output();
 }

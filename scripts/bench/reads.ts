@@ -10,12 +10,15 @@ import { openSample, type Sample } from "./sample.ts";
 import { openServer } from "./server.ts";
 import { cpuOf, median, memoryOf, often, type Taken, timed } from "./timed.ts";
 
-const WARM_CALLS = 15;
+/** What runs often is compiled by the runtime only after some dozens of calls. */
+const WARM_CALLS = 100;
 const RUNS = 9;
 const COLD_RUNS = 15;
 /** What a command may take beside the start of the runtime. */
 const COLD_CPU_MS = 15;
 const SERVER_MB = 400;
+/** Who takes no more CPU than this in a second is idle. */
+const IDLE_MS = 30;
 
 /** A question, as a tool is asked, as the command line is, and as git is. */
 interface Question {
@@ -87,6 +90,15 @@ async function inTurns(
   return { cold, start: Math.min(...starts) };
 }
 
+/** Waits until a server has nothing to do: indexes are made beside its answers. */
+async function settle(pid: number): Promise<void> {
+  for (let taken = Infinity; taken > IDLE_MS;) {
+    const before = await cpuOf(pid);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    taken = await cpuOf(pid) - before;
+  }
+}
+
 /** Each read tool in a server that is warm and as a process of its own, against the git command that answers the same. */
 export const reads: Bench = async (binary, options) => {
   const sample = await openSample(options);
@@ -109,10 +121,13 @@ export const reads: Bench = async (binary, options) => {
       { name: "files", value: sample.files, unit: "" },
     ];
     await using server = await openServer(binary, env);
-    for (const question of questionsOf(sample)) {
+    const questions = questionsOf(sample);
+    const firsts: number[] = [];
+    for (const { tool, args } of questions) firsts.push(await server.call(tool, { repo, ...args }));
+    await settle(server.pid);
+    for (const [at, question] of questions.entries()) {
       const { name, tool, args } = question;
       const asked = { repo, ...args };
-      const first = await server.call(tool, asked);
       const before = await cpuOf(server.pid);
       const walls: number[] = [];
       for (let at = 0; at < WARM_CALLS; at++) walls.push(await server.call(tool, asked));
@@ -132,7 +147,7 @@ export const reads: Bench = async (binary, options) => {
       measures.push(
         ms("warm server", warm),
         ms("warm server, CPU", cpu),
-        ms("first call", first),
+        ms("first call, while indexes are made", firsts[at] ?? NaN),
         ms("git", plain.wall),
         ms("git with commit-graph and Bloom filters", graphed.wall),
         { name: `${name}: warm server to git`, value: warm / plain.wall, unit: "×" },

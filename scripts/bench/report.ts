@@ -22,20 +22,24 @@ export function isOver({ value, limit }: Pick<Measure, "value" | "limit">): bool
   return limit !== undefined && value > limit;
 }
 
-/** The page of the results; `machine` says what they were measured on. */
-export function formatPage(results: Results, machine: string): string {
-  const parts = [
-    "# Benchmarks\n",
+/**
+ * The page of the results; what an earlier page has of other benches stays. `machine` says what they were measured on.
+ */
+export function formatPage(results: Results, machine: string, earlier: string): string {
+  const sections = new Map(
+    earlier.split(/^(?=## )/m).slice(1).map((text) => [text.slice(3, text.indexOf("\n")), text]),
+  );
+  for (const [name, measures] of results) sections.set(name, formatSection(name, measures));
+  const start = "# Benchmarks\n\n" +
     `Made by \`deno task bench … --write\`, on ${machine}. Wall times are medians and CPU times the least ` +
-    "of several runs; compare by ratio.\n",
-  ];
-  for (const [name, measures] of results) {
-    parts.push(`## ${name}\n`, "| what | value | limit |", "| --- | ---: | --- |");
-    for (const measure of measures) {
-      const { name, value, unit } = measure;
-      parts.push(`| ${name} | ${showValue(value)} ${unit} | ${showLimit(measure)} |`);
-    }
-    parts.push("");
-  }
-  return parts.join("\n");
+    "of several runs; compare by ratio.\n\n";
+  return start + [...sections.values()].join("");
+}
+
+function formatSection(name: string, measures: readonly Measure[]): string {
+  const rows = measures.map((measure) =>
+    `| ${measure.name} | ${showValue(measure.value)} ${measure.unit} | ${showLimit(measure)} |`
+  );
+  return [`## ${name}\n`, "| what | value | limit |", "| --- | ---: | --- |", ...rows, "\n"]
+    .join("\n");
 }
