@@ -42,8 +42,15 @@ interface Faces<R> {
   exit?(result: R): number;
   /** Arguments that have all of a long answer: the command line adds them to text, which costs nobody tokens. */
   readonly whole?: Readonly<Record<string, unknown>>;
-  /** What a tool says in place of a content over the size that fits an answer; `args` are those of the call. */
-  oversize?(result: R, bytes: number, args: Readonly<Record<string, unknown>>): KnotlessError;
+  /**
+   * What a tool says in place of a result that is over the `most` bytes of an answer by the command's own count, where
+   * the length of the answer's text is not what counts; `args` are those of the call.
+   */
+  oversize?(
+    result: R,
+    most: number,
+    args: Readonly<Record<string, unknown>>,
+  ): KnotlessError | undefined;
 }
 
 /** One entry of the command table: what the CLI runs and the MCP tool calls. */

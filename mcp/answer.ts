@@ -13,7 +13,7 @@ import { isObject } from "./message.ts";
 /** The key of an answer's `_meta` that has an error's code. */
 const ERROR = "dev.knotless/error";
 
-/** More than this no client takes as one answer. */
+/** More than this is not given as one answer: bytes of a file, or of the text of anything else. */
 const MAX_BYTES = 1_000_000;
 
 /** A result as it is answered. */
@@ -41,23 +41,27 @@ export function answerOf(
   const isJson = content === undefined;
   const value = isJson || structured ? cleanResult(given) : undefined;
   const text = isJson ? toJson(value) : legible(toText(content));
-  const bytes = Buffer.byteLength(text);
-  if (bytes > MAX_BYTES) {
-    const oversize: KnotlessError | undefined = command.oversize?.(
-      result,
-      bytes,
-      isObject(args) ? args : {},
-    );
-    throw oversize ?? new RefusedError(
-      `the answer has ${bytes} bytes, more than the ${MAX_BYTES} that fit: ask for less`,
-    );
-  }
+  refuseLong(command, result, args, text);
   return {
     text,
     isJson,
     ...(value !== undefined && { value }),
     ...(left !== undefined && { left }),
   };
+}
+
+function refuseLong(command: AnyCommand, result: unknown, args: unknown, text: string): void {
+  if (command.oversize) {
+    const oversize = command.oversize(result, MAX_BYTES, isObject(args) ? args : {});
+    if (oversize) throw oversize;
+    return;
+  }
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_BYTES) {
+    throw new RefusedError(
+      `the answer has ${bytes} bytes, more than the ${MAX_BYTES} that fit: ask for less`,
+    );
+  }
 }
 
 /** An answer of text blocks, with the value behind the first where a client is to have it as well. */

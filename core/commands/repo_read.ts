@@ -1,5 +1,4 @@
 import { command } from "../command.ts";
-import { UsageError } from "../errors.ts";
 import { listDirectory, readFile } from "../forge/browse.ts";
 import { readDiff } from "../forge/diff.ts";
 import { readLog } from "../forge/log.ts";
@@ -11,6 +10,7 @@ import { toText } from "../answer.ts";
 import { colorDiff } from "../diff_colors.ts";
 import { count, many, object, optional, text, word } from "../form.ts";
 import { columns, fields } from "../text.ts";
+import { refuseLong } from "../forge/read_less.ts";
 import { commitId, cut, files, person, sha } from "./forms.ts";
 
 const list = command({
@@ -148,15 +148,7 @@ const read = command({
   render: (result) => "text" in result ? result.text : `${result.size} bytes that are not text`,
   content: (result) => "text" in result && !("lines" in result) ? result.text : undefined,
   raw: (result) => "base64" in result ? Buffer.from(result.base64, "base64") : undefined,
-  oversize: (result, bytes, args) =>
-    new UsageError(
-      `${"path" in result ? result.path : "it"} is ${bytes} bytes, too long to give whole`,
-      {
-        hint: "base64" in result
-          ? "git clone has it"
-          : { command: "repo read", args: { ...args, start: 1, end: 1000 } },
-      },
-    ),
+  oversize: (result, most, args) => refuseLong(result, most, args),
 });
 
 const log = command({
