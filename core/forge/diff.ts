@@ -1,9 +1,11 @@
 import type { ReadContext } from "../context.ts";
+import { quote } from "../errors.ts";
 import { mergeBases } from "../git/ancestry.ts";
 import { concat } from "../git/bytes.ts";
 import { diffTrees, type FilePatch, patchFile } from "../git/diff.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { quotePath } from "../git/path.ts";
+import { findEntry } from "../git/walk.ts";
 import type { MirrorAnswers } from "../mirror/answers.ts";
 import { indexesOf } from "../mirror/indexes.ts";
 import { version } from "../version.ts";
@@ -11,6 +13,9 @@ import { commitAt, pathBytes, type Reading, treeOf } from "./reading.ts";
 
 /** A longer diff is given whole only when it is asked for by paths. */
 const WHOLE_BYTES = 60_000;
+
+/** So many paths that are not there are named. */
+const MOST_NAMED = 5;
 
 /** A comparison that read so many bytes, or a search for a merge base over so many commits, is worth a file. */
 const COSTLY_BYTES = 1 << 18;
@@ -35,16 +40,19 @@ export async function readDiff(
   const mergeBase = await findBase(reading, answers, base.commit, head.commit, now());
   const commits = { base: base.commit, head: head.commit, ...(mergeBase && { mergeBase }) };
   const specs = (paths ?? []).map(pathBytes).filter((path) => path.length > 0);
-  const patches = await findPatches(objects, answers, {
+  const trees = {
     from: treeOf(objects, mergeBase ?? base.commit),
     to: treeOf(objects, head.commit),
-    specs,
-  }, now());
+  };
+  const patches = await findPatches(objects, answers, { ...trees, specs }, now());
   if (patches.length === 0) {
+    const absent = specs.filter((path) =>
+      [trees.from, trees.to].every((tree) => findEntry(objects, tree, path) === undefined)
+    );
     return {
       base: base.commit,
       head: head.commit,
-      said: `No differences: ${head.rev} changes nothing since ${base.rev}`,
+      said: spellNothing({ base: base.rev, head: head.rev }, specs, absent),
     };
   }
   const bytes = patches.reduce((sum, patch) => sum + patch.bytes.length, 0);
@@ -63,6 +71,19 @@ export async function readDiff(
     };
   }
   return { ...commits, diff: concat(patches.map((patch) => patch.bytes)) };
+}
+
+function spellNothing(
+  { base, head }: { base: string; head: string },
+  specs: readonly Uint8Array[],
+  absent: readonly Uint8Array[],
+): string {
+  if (specs.length === 0) return `No differences: ${head} changes nothing since ${base}`;
+  const said = `No differences in those paths: ${head} changes nothing there since ${base}`;
+  const names = absent.slice(0, MOST_NAMED).map((path) => quote(quotePath(path))).join(", ");
+  const left = absent.length - MOST_NAMED;
+  const and = left > 0 ? ` and ${left} more` : "";
+  return names === "" ? said : `${said}; neither has ${names}${and}`;
 }
 
 async function findBase(

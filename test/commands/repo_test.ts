@@ -217,6 +217,14 @@ describe("repositories", () => {
     assertMatch(text.out, /^diff --git a\/README\.md[^]*\ndiff --git a\/src\/b\.ts/);
     const none = await twins.both("repo diff", mine("app", { base: "HEAD" }));
     assertEquals(none.said, "No differences: trunk changes nothing since HEAD");
+    const nowhere = await twins.both(
+      "repo diff",
+      mine("app", { base: "HEAD~1", paths: ["src/*", "logo.bin"] }),
+    );
+    assertEquals(
+      nowhere.said,
+      "No differences in those paths: trunk changes nothing there since HEAD~1; neither has src/*",
+    );
   });
 
   it("refuse a commit that does not fit, whole", async () => {
