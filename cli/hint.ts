@@ -16,7 +16,7 @@ export function spellHint(
   { account = "HANDLE", offlineBy = "--offline" }: Around = {},
 ): string {
   if (typeof hint === "string") return hint;
-  if ("signIn" in hint) return `run knotless login ${shellQuote(account)}`;
+  if ("signIn" in hint) return `run knotless login ${shellQuote(hint.account ?? account)}`;
   if ("goOnline" in hint) {
     return offlineBy.startsWith("-") ? `leave ${offlineBy} out` : `unset ${offlineBy}`;
   }

@@ -31,6 +31,8 @@ export async function printResult(
     const line = spellCommand(fact.name, more, facts);
     await terminal.err(`there is more${terminal.isOut ? `: ${line}` : ""}`);
   }
+  const back = terminal.isOut && !isJson ? outcome.command.back?.(result, args) : undefined;
+  if (back) await terminal.err(`undo with: ${spellCommand(back.command, back.args ?? {}, facts)}`);
   if (fact.undo && args.undo !== true && terminal.isOut && !isJson) {
     await terminal.err(`undo with: ${spellCommand(fact.name, { ...args, undo: true }, facts)}`);
   }

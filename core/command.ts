@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { accept } from "./accept.ts";
 import type { Contexts, Kind } from "./context.ts";
-import { CorruptError, type KnotlessError } from "./errors.ts";
+import { CorruptError, type KnotlessError, type Suggestion } from "./errors.ts";
 import type { Example, Fact } from "./facts.ts";
 import type { Form } from "./form.ts";
 import type * as Kit from "./params.ts";
@@ -38,6 +38,8 @@ interface Faces<R> {
   content?(result: R): string | Uint8Array | undefined;
   /** What a pipe gets where a tool gets JSON: the bytes of a binary file. */
   raw?(result: R): Uint8Array | undefined;
+  /** The command that brings back what was taken away; `args` are those of the call. */
+  back?(result: R, args: Readonly<Record<string, unknown>>): Suggestion;
   /** The command line's exit status where the result, though an answer, is no success; 0 without it. */
   exit?(result: R): number;
   /** Arguments that have all of a long answer: the command line adds them to text, which costs nobody tokens. */

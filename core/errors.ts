@@ -7,6 +7,8 @@ export interface Suggestion {
 /** Advice to sign in again: why the login at hand does not do. */
 export interface SignIn {
   readonly signIn: "none" | "ended" | "scope";
+  /** Whom as, where that is known: a handle or a DID. */
+  readonly account?: string;
 }
 
 /** Advice to ask the network again: each surface names what keeps it from doing so. */
@@ -85,8 +87,13 @@ export class ConflictError extends KnotlessError {
 export class AuthError extends KnotlessError {
   override name = "AuthError";
   readonly exit = 4;
-  constructor(reason: SignIn["signIn"], message: string, details: ErrorDetails = {}) {
-    super(`auth.${reason}`, message, { hint: { signIn: reason }, ...details });
+  constructor(
+    reason: SignIn["signIn"],
+    message: string,
+    { account, ...details }: ErrorDetails & { account?: string } = {},
+  ) {
+    const hint = { signIn: reason, ...(account !== undefined && { account }) };
+    super(`auth.${reason}`, message, { hint, ...details });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Hint, KnotlessError } from "../core/errors.ts";
+import { type Hint, type KnotlessError, quote } from "../core/errors.ts";
 import { type Fact, findFact } from "../core/facts.ts";
 
 /** An error as an assistant reads it: what is wrong, and on a line of its own what to do. */
@@ -10,9 +10,9 @@ export function spellError({ message, hint }: KnotlessError, facts: readonly Fac
 export function spellHint(hint: Hint, facts: readonly Fact[]): string {
   if (typeof hint === "string") return hint;
   if ("signIn" in hint) {
-    return hint.signIn === "none"
-      ? "sign in: run knotless login, or reconnect knotless in your assistant"
-      : "sign in again: run knotless login, or reconnect knotless in your assistant";
+    const account = hint.account === undefined ? "" : ` ${quote(hint.account)}`;
+    const again = hint.signIn === "none" ? "" : " again";
+    return `sign in${again}: run knotless login${account}, or reconnect knotless in your assistant`;
   }
   if ("goOnline" in hint) return "unset KNOTLESS_OFFLINE where this server is started";
   const tool = findFact(hint.command.split(" "), facts)?.fact.tool;

@@ -15,6 +15,7 @@ const CAPABILITIES = "connect\npush\noption\nobject-format\n\n";
 
 /** Serves git as the remote helper of knotless:// URLs, on stdin and stdout, and gives the exit status. */
 export async function main(argv: readonly string[], env: Env): Promise<number> {
+  let owner: string | undefined;
   try {
     const url = argv[1] ?? argv[0];
     if (url === undefined) {
@@ -22,9 +23,12 @@ export async function main(argv: readonly string[], env: Env): Promise<number> {
         hint: "git clone knotless://HANDLE/NAME",
       });
     }
-    return await converse(parseRepoName(url), env);
+    const named = parseRepoName(url);
+    owner = named.owner;
+    return await converse(named, env);
   } catch (error) {
-    return reportFatal(error, isOn(env.KNOTLESS_DEBUG));
+    // A push is the owner's.
+    return reportFatal(error, isOn(env.KNOTLESS_DEBUG), owner);
   }
 }
 

@@ -1,5 +1,5 @@
 import { KnotlessError } from "../core/errors.ts";
-import { hasBranches, type RefUpdate, refuseCurrent } from "../core/forge/moved.ts";
+import { hasBranches, type RefUpdate, spellCurrent } from "../core/forge/moved.ts";
 import type { ObjectKind, Oid } from "../core/git/object.ts";
 import { checkRefName } from "../core/git/refname.ts";
 import type { Manifest } from "../core/mirror/manifest.ts";
@@ -114,7 +114,7 @@ function whyNot(
   const isThere = manifest.refs.has(ref);
   if (source === undefined) {
     if (!isThere) return "remote ref does not exist";
-    return ref === manifest.record.head ? refuseCurrent(ref).message : undefined;
+    return ref === manifest.record.head ? spellCurrent(ref) : undefined;
   }
   if (object === undefined) return "its object is not in this repository";
   if (ref.startsWith("refs/heads/") && object.kind !== "commit") {

@@ -4,11 +4,14 @@ import { type Hint, KnotlessError, quote } from "../core/errors.ts";
 import type { Options } from "./options.ts";
 import { tell } from "./lines.ts";
 
-/** Tells, in git's manner, why nothing can go on, and gives the exit status git expects then. */
-export function reportFatal(error: unknown, isDebug: boolean): number {
+/**
+ * Tells, in git's manner, why nothing can go on, and gives the exit status git expects then; `account` is whom to sign in
+ * as where the error does not say.
+ */
+export function reportFatal(error: unknown, isDebug: boolean, account?: string): number {
   tell(`fatal: ${wordsOf(error)}\n`);
   const hint = error instanceof KnotlessError
-    ? error.hint && spellHint(error.hint)
+    ? error.hint && spellHint(error.hint, account)
     : explainDisk(error, process.env, process.platform)?.hint;
   if (hint !== undefined) tell(`hint: ${hint}\n`);
   if (isDebug && error instanceof Error && error.stack) tell(`${error.stack}\n`);
@@ -26,9 +29,9 @@ function wordsOf(error: unknown): string {
 }
 
 /** Spells a hint as a person at a shell takes it. */
-export function spellHint(hint: Hint): string {
+export function spellHint(hint: Hint, account = "HANDLE"): string {
   if (typeof hint === "string") return hint;
-  if ("signIn" in hint) return "run knotless login HANDLE";
+  if ("signIn" in hint) return `run knotless login ${quote(hint.account ?? account)}`;
   if ("goOnline" in hint) return "unset KNOTLESS_OFFLINE";
   const words = Object.entries(hint.args ?? {}).map(([name, value]) =>
     value === true

@@ -60,7 +60,9 @@ export async function createBrowserSession(
     const params = await redirect.wait(state, visitor, AbortSignal.any([options.signal, timeout]))
       .catch((error: unknown) => {
         if (!timeout.aborted || options.signal.aborted) throw error;
-        throw new AuthError("none", "nobody signed in within 10 minutes");
+        throw new AuthError("none", "nobody signed in within 10 minutes", {
+          account: account.handle,
+        });
       });
     await client.callback(params, { redirect_uri: redirect.url });
   } catch (error) {
@@ -72,7 +74,9 @@ export async function createBrowserSession(
   const session = toSession({ ...account, scopes: [], missing: [], clientId }, saved);
   if (saved.tokenSet.sub !== account.did) {
     await revokeBrowserSession({ ...session, did: saved.tokenSet.sub }, options);
-    throw new AuthError("none", `the browser signed in ${saved.tokenSet.sub}, not ${account.did}`);
+    throw new AuthError("none", `the browser signed in ${saved.tokenSet.sub}, not ${account.did}`, {
+      account: account.handle,
+    });
   }
   const scopes = saved.tokenSet.scope.split(" ");
   return { ...session, scopes, missing: missingScopes(wanted, scopes) };
@@ -257,7 +261,9 @@ function toLoginError(
   }
   const back = all.find((cause) => cause instanceof OAuthCallbackError);
   if (back?.params.get("error") === "access_denied") {
-    return new AuthError("none", `the login of ${handle} was refused in the browser`);
+    return new AuthError("none", `the login of ${handle} was refused in the browser`, {
+      account: handle,
+    });
   }
   return new RemoteError(`${quote(host)} did not complete the login: ${quote(messageOf(error))}`, {
     host,

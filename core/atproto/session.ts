@@ -105,7 +105,7 @@ export function openSessions(options: SessionsOptions): Sessions {
   async function read(did: Did): Promise<StoredSession> {
     const session = await store.read(did);
     if (session === undefined) {
-      throw new AuthError("none", `${did} is not signed in on this machine`);
+      throw new AuthError("none", `${did} is not signed in on this machine`, { account: did });
     }
     if (session === "damaged") throw damagedError({ did, path: store.path(did) });
     if (session.ended) throw endedError(session);
@@ -222,7 +222,9 @@ export function openSessions(options: SessionsOptions): Sessions {
         if (info !== undefined) return { info, why: "it was asked for" };
         const meant = await findDamaged(damaged, name);
         if (meant !== undefined) throw damagedError(meant);
-        throw new AuthError("none", `${quote(as)} is not signed in on this machine`);
+        throw new AuthError("none", `${quote(as)} is not signed in on this machine`, {
+          account: as,
+        });
       }
       const chosen = await store.readDefault();
       const info = infos.find(({ did }) => did === chosen);
@@ -328,7 +330,7 @@ function damagedError({ did, path }: DamagedSession): AuthError {
 }
 
 function endedError({ handle }: StoredSession): AuthError {
-  return new AuthError("ended", `the login of ${handle} has ended`);
+  return new AuthError("ended", `the login of ${handle} has ended`, { account: handle });
 }
 
 function isoSeconds(time: number): string {

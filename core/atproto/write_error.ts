@@ -30,9 +30,13 @@ export function writeError(
       },
     );
   }
-  if (name === "ScopeMissingError" || name === "insufficient_scope") return scopeError(message);
+  if (name === "ScopeMissingError" || name === "insufficient_scope") {
+    return scopeError(message, did);
+  }
   if (status === 401 || name === "ExpiredToken" || name === "InvalidToken") {
-    return new AuthError("ended", `${quote(host)} no longer takes the login of ${did}`);
+    return new AuthError("ended", `${quote(host)} no longer takes the login of ${did}`, {
+      account: did,
+    });
   }
   if (status === 413 || name === "BlobTooLarge") {
     return new RemoteError(`${quote(host)} does not take as much: ${quote(message)}`, {
@@ -48,10 +52,11 @@ export function writeError(
 }
 
 /** The error for a login that may not do this; names the scope it lacks. */
-export function scopeError(message: string): AuthError {
+export function scopeError(message: string, did: string): AuthError {
   const scope = /"([^"]{1,200})"/.exec(message)?.[1] ?? message;
   return new AuthError("scope", `the login lacks the scope ${quote(scope)}`, {
     facts: { scope },
+    account: did,
   });
 }
 

@@ -32,9 +32,11 @@ const remove = command({
   examples: [{ line: "branch delete alice.test/app topic", says: "delete it" }],
   run: (context, { repo, name }) => deleteBranch(context, repo, name),
   render: ({ branch, commit }, style) =>
-    style.terminal
-      ? `Deleted ${branch}, which was at ${commit}\nback again: knotless branch create ${branch} ${commit}`
-      : commit,
+    style.terminal ? `Deleted ${branch}, which was at ${commit}` : commit,
+  back: ({ branch, commit }, { repo }) => ({
+    command: "branch create",
+    args: { repo, name: branch, rev: commit },
+  }),
 });
 
 const rename = command({

@@ -252,7 +252,7 @@ async function findLogin(
   }
   const known = infos.map(({ handle }) => handle).join(", ");
   throw new NotFoundError(`${handle} is not signed in on this machine`, {
-    hint: known === "" ? { signIn: "none" } : `signed in: ${known}`,
+    hint: known === "" ? { signIn: "none", account: handle } : `signed in: ${known}`,
   });
 }
 

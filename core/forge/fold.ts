@@ -65,7 +65,7 @@ export async function fold(
     const folds = await foldedBy(manifest, from, context, repository);
     const arrange = async (record: Refs, made: Made): Promise<Arrangement> => {
       const after = record.packs.slice(manifest.record.packs.length);
-      refuseOther(record, manifest.record);
+      refuseOther(record, manifest.record, repository.spelled);
       const folded = received && await writePackRecord(
         context,
         repository,
@@ -104,13 +104,13 @@ async function foldedBy(
  * Another fold makes this one wrong: its packs are no longer those that were read. So does a seal of the tail: the sealed
  * pack stays beside the fold, and may lean on what that has left out.
  */
-function refuseOther(now: Refs, seen: Refs): void {
+function refuseOther(now: Refs, seen: Refs, repo: string): void {
   const isSame = seen.packs.every(({ rkey }, index) => now.packs[index]?.rkey === rkey);
   const tail = new Set(now.tail.map(({ sha256 }) => sha256));
   if (!isSame || seen.tail.some(({ sha256 }) => !tail.has(sha256))) {
     throw new ConflictError("the repository's packs were folded by another", {
       code: "conflict.folded",
-      hint: { command: "repo compact", args: {} },
+      hint: { command: "repo compact", args: { repo } },
     });
   }
 }

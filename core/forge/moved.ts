@@ -42,11 +42,16 @@ export function shortRef(ref: string): string {
   return ref.replace(/^refs\/(heads|tags)\//, "");
 }
 
-/** The refusal, in git's words, to delete the branch that HEAD names. */
-export function refuseCurrent(ref: string): RefusedError {
-  return new RefusedError(`refusing to delete the current branch: ${ref}`, {
+/** Says, in git's words, that the branch that HEAD names is not deleted. */
+export function spellCurrent(ref: string): string {
+  return `refusing to delete the current branch: ${ref}`;
+}
+
+/** The refusal to delete the branch that HEAD of the repository names. */
+export function refuseCurrent(ref: string, repo: string): RefusedError {
+  return new RefusedError(spellCurrent(ref), {
     code: "refused.current_branch",
-    hint: { command: "repo edit", args: { default_branch: "ANOTHER" } },
+    hint: { command: "repo edit", args: { repo, default_branch: "ANOTHER" } },
   });
 }
 

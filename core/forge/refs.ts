@@ -39,7 +39,7 @@ export async function deleteBranch(context: WriteContext, named: RepoName, name:
   const { repository, manifest } = await openWriting(context, named);
   const ref = `refs/heads/${name}`;
   const old = existing(manifest, ref, `branch ${name}`);
-  if (manifest.record.head === ref) throw refuseCurrent(ref);
+  if (manifest.record.head === ref) throw refuseCurrent(ref, repository.spelled);
   await publish(context, repository, manifest, { updates: [{ ref, old }] });
   return { branch: name, commit: old };
 }

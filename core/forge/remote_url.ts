@@ -14,9 +14,10 @@ export interface Remote {
  * repeat the text: it may hold a password.
  */
 export function readRemoteUrl(text: string): Remote {
+  const [, repo] = /^knotless:\/\/([\w.:%-]+\/[\w.-]+)$/i.exec(text) ?? [];
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
     throw new UsageError("from is not the URL of a git repository: give https://host/path", {
-      hint: /^knotless:/i.test(text) ? { command: "repo fork" } : undefined,
+      hint: repo === undefined ? undefined : { command: "repo fork", args: { repo } },
     });
   }
   const url = new URL(text);

@@ -231,7 +231,10 @@ describe("logins with a password", () => {
     {
       using _fault = proxies.pds.inject(REFRESH, { kind: "answer", status: 400, body });
       const error = await assertRejects(() => status(openLogins(world)), AuthError, alice.handle);
-      assertEquals([error.code, error.hint], ["auth.ended", { signIn: "ended" }]);
+      assertEquals([error.code, error.hint], [
+        "auth.ended",
+        { signIn: "ended", account: alice.handle },
+      ]);
     }
     proxies.pds.forget();
     assertEquals((await sessions.list())[0]?.ended, true);

@@ -263,7 +263,10 @@ describe("a writer", () => {
       AuthError,
       "repo:dev.knotless.follow?action=create",
     );
-    assertEquals([error.code, error.hint], ["auth.scope", { signIn: "scope" }]);
+    assertEquals([error.code, error.hint], ["auth.scope", {
+      signIn: "scope",
+      account: account.did,
+    }]);
   });
 
   it("is in no doubt when the login has ended", async () => {

@@ -4,6 +4,8 @@ import { readArgs } from "../../cli/args.ts";
 import { flagsOf, globalFlags, readLine } from "../../cli/flags.ts";
 import { shellQuote, spellCommand, spellHint } from "../../cli/hint.ts";
 import { route } from "../../cli/route.ts";
+import { facts as shipped } from "../../core/facts.gen.ts";
+import { loadCommand } from "../../core/table.ts";
 import { shellWords } from "../support/shell.ts";
 import { smallTable } from "../support/table.ts";
 
@@ -40,6 +42,8 @@ describe("a hint", () => {
     assertEquals(spellHint({ signIn: "ended" }, facts), "run knotless login HANDLE");
     const around = { account: "bob.test" };
     assertEquals(spellHint({ signIn: "none" }, facts, around), "run knotless login bob.test");
+    const ended = { signIn: "ended", account: "al.test" } as const;
+    assertEquals(spellHint(ended, facts, around), "run knotless login al.test");
   });
 
   it("to go online names what keeps from it", () => {
@@ -72,6 +76,16 @@ describe("a hint", () => {
         .concat(args.notify === false ? [["notify", false]] : []);
       assertEquals(sorted(read), sorted(Object.fromEntries(given)));
     }
+  });
+
+  it("brings a deleted branch back in the repository that it was of", async () => {
+    const remove = await loadCommand("branch delete");
+    const made = remove.back?.({ branch: "x", commit: "4343" }, { repo: "a.test/b", name: "x" });
+    if (made === undefined) throw new Error("nothing brings it back");
+    assertEquals(
+      spellCommand(made.command, made.args ?? {}, shipped),
+      "knotless branch create a.test/b x 4343",
+    );
   });
 
   it("quotes only what needs it", () => {

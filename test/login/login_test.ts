@@ -223,7 +223,7 @@ describe("logging in", () => {
       AuthError,
       `repo:${ID.star}`,
     );
-    assertEquals(error.hint, { signIn: "scope" });
+    assertEquals(error.hint, { signIn: "scope", account: did });
   });
 
   it("again replaces the login, and ends the old one at the PDS", async () => {

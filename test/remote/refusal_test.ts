@@ -70,7 +70,7 @@ describe("a push that may not be", () => {
       "clone",
       ["origin", "main"],
       /^fatal: no one is logged in$/m,
-      /^hint: run knotless login HANDLE$/m,
+      /^hint: run knotless login \S+\.\S+$/m,
       other,
     );
   });

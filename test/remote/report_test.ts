@@ -15,5 +15,8 @@ describe("spellHint", () => {
   it("says how to log in", () => {
     const { hint = "" } = new AuthError("none", "no one is logged in");
     assertEquals(spellHint(hint), "run knotless login HANDLE");
+    assertEquals(spellHint(hint, "alice.test"), "run knotless login alice.test");
+    const { hint: ended = "" } = new AuthError("ended", "it has ended", { account: "bob.test" });
+    assertEquals(spellHint(ended, "alice.test"), "run knotless login bob.test");
   });
 });
