@@ -49,7 +49,11 @@ export function checkRefName(ref: string): void {
 }
 
 function whyNotFullName(ref: string): string | undefined {
-  if (!ref.startsWith("refs/") || !ref.includes("/", "refs/".length)) return "is not under refs/";
+  if (!ref.startsWith("refs/")) return "is not under refs/";
+  // git pushes one to no repository of its own, and fetches none.
+  if (!ref.includes("/", "refs/".length)) {
+    return "is in no folder below refs/, such as refs/heads/, and git clones only what is in one";
+  }
   if (ref.startsWith("refs/knotless/")) return "is under refs/knotless/, which is reserved";
   if (utf8(ref).length > NAME_LIMIT + "refs/heads/".length) {
     return `is longer than ${NAME_LIMIT} bytes`;

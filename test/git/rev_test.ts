@@ -196,9 +196,12 @@ describe("ref names", () => {
       assertThrows(() => checkRefName(`refs/tags/${name}`), UsageError);
     }
     for (
-      const ref of ["HEAD", "refs/x", "heads/main", "refs/knotless/x", `refs/x/${"y".repeat(300)}`]
+      const ref of ["HEAD", "heads/main", "refs/knotless/x", `refs/x/${"y".repeat(300)}`]
     ) {
       assertThrows(() => checkRefName(ref), UsageError, "cannot be a ref: it ");
+    }
+    for (const ref of ["refs/x", "refs/heads", "refs/knotless"]) {
+      assertThrows(() => checkRefName(ref), UsageError, "it is in no folder below refs/");
     }
     checkRefName("refs/notes/commits");
     checkShortName("tag", "v1.0");
