@@ -23,8 +23,13 @@ export async function printResult(
 ): Promise<void> {
   const { fact, args, result } = outcome;
   const isQuiet = globals.quiet && fact.kind === "write" && !isJson;
-  if (!isQuiet) await terminal.out(textOf(outcome, terminal.style, isJson));
+  const text = isQuiet ? undefined : textOf(outcome, terminal.style, isJson);
+  if (text !== undefined) await terminal.out(text);
   if (globals.quiet) return;
+  if (terminal.isOut && !isJson && text === "") {
+    const none = spellNone(result);
+    if (none !== undefined) await terminal.err(none);
+  }
   if (isCut(result)) {
     const cursor = valueAt(result, "cursor");
     const more = typeof cursor === "string" ? { ...args, cursor } : args;
@@ -66,6 +71,17 @@ function safeResult(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(safeResult);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, safeResult(item)]));
+}
+
+/** What a person calls the items of a list whose name does not say. */
+const NOUNS: Readonly<Record<string, string>> = { runs: "lines", other: "other refs" };
+
+/** Says of a result that holds nothing but empty lists what there is none of; undefined for any other. */
+function spellNone(result: unknown): string | undefined {
+  if (typeof result !== "object" || result === null) return undefined;
+  const lists = Object.entries(result).filter(([, value]) => Array.isArray(value));
+  if (lists.length === 0 || lists.some(([, list]) => list.length > 0)) return undefined;
+  return `there are no ${lists.map(([name]) => NOUNS[name] ?? name).join(", ")}`;
 }
 
 function isCut(result: unknown): boolean {

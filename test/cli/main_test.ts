@@ -82,6 +82,13 @@ describe("output", () => {
     assertEquals((await run("branch create a/b topic")).out, '{"repo":"a/b","name":"topic"}\n');
   });
 
+  it("says on a terminal that a list is empty, and nothing in a pipe", async () => {
+    const { out, err } = await run("repo list nobody.test", onScreen);
+    assertEquals([out, err], ["", "there are no repos\n"]);
+    const piped = await run("repo list nobody.test");
+    assertEquals([piped.out, piped.err], ["", ""]);
+  });
+
   it("of a write is its sentence and URI on a terminal, and how to undo it", async () => {
     const { out, err } = await run("repo star a/b", onScreen);
     assertEquals(out, "Starred\nat://did:plc:a/dev.knotless.star/3k\n");

@@ -43,8 +43,8 @@ const commands: readonly AnyCommand[] = [
       state: z.enum(["open", "archived"]).optional().describe("only those in this state"),
     }),
     positionals: ["handle"],
-    run: (_, { limit }) => {
-      const repos = [
+    run: (_, { handle, limit }) => {
+      const all = [
         {
           repo: "alice.test/app",
           description: "a\ttab\nand a line",
@@ -57,6 +57,7 @@ const commands: readonly AnyCommand[] = [
         },
         { repo: "alice.test/old", description: "お互い様", createdAt: "2024-11-30T20:00:00Z" },
       ];
+      const repos = handle === "nobody.test" ? [] : all;
       const more = limit < repos.length && { more: true, cursor: "c 2" };
       return Promise.resolve({ repos: repos.slice(0, limit), ...more });
     },
