@@ -16,7 +16,10 @@ const create = command({
     rev: rev(),
   }),
   positionals: ["repo", "name", "rev"],
-  examples: [{ line: "branch create alice.test/app topic", says: "branch off the default branch" }],
+  examples: [{
+    line: "branch create -R alice.test/app topic",
+    says: "branch off the default branch",
+  }],
   run: (context, { repo, ...asked }) => createBranch(context, repo, asked),
   render: ({ branch, commit }, style) => style.terminal ? `Created ${branch} at ${commit}` : commit,
 });

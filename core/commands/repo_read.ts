@@ -104,7 +104,7 @@ const tree = command({
   }),
   positionals: ["repo", "path"],
   examples: [
-    { line: "repo tree alice.test/app", says: "list the top directory" },
+    { line: "repo tree -R alice.test/app", says: "list the top directory" },
     { line: "repo tree alice.test/app src --rev v1.0", says: "list src as of a tag" },
   ],
   run: async (context, { repo, ...asked }) =>
@@ -178,7 +178,7 @@ const log = command({
   }),
   positionals: ["repo", "rev"],
   examples: [
-    { line: "repo log alice.test/app", says: "list the newest commits" },
+    { line: "repo log -R alice.test/app", says: "list the newest commits" },
     { line: "repo log alice.test/app main --path src", says: "list those that changed src" },
   ],
   run: async (context, { repo, ...asked }) =>
@@ -218,7 +218,7 @@ const diff = command({
   positionals: ["repo", "base", "head"],
   examples: [
     { line: "repo diff alice.test/app main topic", says: "show what topic changed" },
-    { line: "repo diff alice.test/app v1.0 --paths src", says: "show what changed in src" },
+    { line: "repo diff -R alice.test/app v1.0 --paths src", says: "show what changed in src" },
   ],
   run: async (context, { repo, ...asked }) =>
     readDiff(context, await openReading(context, repo), asked),

@@ -19,7 +19,7 @@ const create = command({
   }),
   positionals: ["repo", "name", "rev"],
   examples: [
-    { line: "tag create alice.test/app v1.0", says: "tag the default branch" },
+    { line: "tag create -R alice.test/app v1.0", says: "tag the default branch" },
     { line: "tag create alice.test/app v1.0 main -m 'First'", says: "make an annotated tag" },
   ],
   run: (context, { repo, ...asked }) => createTag(context, repo, asked),

@@ -6,6 +6,7 @@ import { shellQuote, spellCommand, spellHint } from "../../cli/hint.ts";
 import { route } from "../../cli/route.ts";
 import { facts as shipped } from "../../core/facts.gen.ts";
 import { loadCommand } from "../../core/table.ts";
+import type { Fact } from "../../core/facts.ts";
 import { shellWords } from "../support/shell.ts";
 import { smallTable } from "../support/table.ts";
 
@@ -32,6 +33,30 @@ const suggestions: readonly [string, Record<string, unknown>, string][] = [
     `knotless repo commit a/b --message '' --changes '[{"path":"x"}]'`,
   ],
 ];
+
+/** Typed into a shell in a checkout of another repository: the arguments that come of it. */
+async function readTyped(line: string, facts: readonly Fact[]): Promise<Record<string, unknown>> {
+  const found = route(shellWords(line).slice(1), facts);
+  if (found.to !== "command") throw new Error(`${line} is no command`);
+  const read = readLine(found.rest, [...globalFlags, ...flagsOf(found.fact)]);
+  const flag = read.given.get("repo");
+  return await readArgs(found.fact, read, {
+    repo: typeof flag === "string" ? flag : undefined,
+    findRepo: () => Promise.resolve("other.test/checkout"),
+    readFile: () => Promise.resolve("[]"),
+    readStdin: () => Promise.reject(new Error("stdin is not read")),
+    confirm: () => Promise.resolve(undefined),
+  });
+}
+
+describe("an example", () => {
+  for (const { line } of shipped.flatMap(({ examples }) => examples)) {
+    it(`means the same in a checkout: ${line}`, async () => {
+      const { repo } = await readTyped(`knotless ${line}`, shipped);
+      assertEquals(repo, /\balice\.test\/app\b/.exec(line)?.[0]);
+    });
+  }
+});
 
 describe("a hint", () => {
   it("in words stays as it is", () => {
@@ -60,18 +85,7 @@ describe("a hint", () => {
 
   it("means, typed into a shell, what was suggested, also in a checkout of another", async () => {
     for (const [command, args] of suggestions) {
-      const words = shellWords(spellCommand(command, args, facts));
-      const found = route(words.slice(1), facts);
-      if (found.to !== "command") throw new Error(`${words} is no command`);
-      const line = readLine(found.rest, [...globalFlags, ...flagsOf(found.fact)]);
-      const flag = line.given.get("repo");
-      const read = await readArgs(found.fact, line, {
-        repo: typeof flag === "string" ? flag : undefined,
-        findRepo: () => Promise.resolve("other.test/checkout"),
-        readFile: () => Promise.reject(new Error("no file is read")),
-        readStdin: () => Promise.reject(new Error("stdin is not read")),
-        confirm: () => Promise.resolve(undefined),
-      });
+      const read = await readTyped(spellCommand(command, args, facts), facts);
       const given = Object.entries(args).filter(([, value]) => value !== false || command === "")
         .concat(args.notify === false ? [["notify", false]] : []);
       assertEquals(sorted(read), sorted(Object.fromEntries(given)));
