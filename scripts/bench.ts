@@ -12,7 +12,6 @@ import { readFile, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import type { Bench, Measure } from "./bench/bench.ts";
 import { imports } from "./bench/imports.ts";
 import { longEdit } from "./bench/long_edit.ts";
@@ -25,6 +24,7 @@ import { startup } from "./bench/startup.ts";
 import { sync } from "./bench/sync.ts";
 import { tools } from "./bench/tools.ts";
 import { buildIfStale } from "./build.ts";
+import { readCount, readOptions, refuse } from "./options.ts";
 
 const QUICK: Readonly<Record<string, Bench>> = {
   imports,
@@ -36,7 +36,7 @@ const QUICK: Readonly<Record<string, Bench>> = {
 const BENCHES: Readonly<Record<string, Bench>> = { ...QUICK, reads, sync, pushes, parity };
 const PAGE = fileURLToPath(new URL("../docs/bench.md", import.meta.url));
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readOptions({
   options: {
     repo: { type: "string" },
     pushes: { type: "string", default: "300" },
@@ -46,16 +46,20 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const names = positionals.length > 0 ? positionals : Object.keys(QUICK);
+const unknown = names.find((name) => !Object.hasOwn(BENCHES, name));
+if (unknown !== undefined) {
+  refuse(`no such bench: ${unknown} (there are ${Object.keys(BENCHES).join(", ")})`);
+}
 const options = {
   repo: values.repo,
-  pushes: Number(values.pushes),
-  samples: Number(values.samples),
+  pushes: readCount("pushes", values.pushes),
+  samples: readCount("samples", values.samples),
 };
 const binary = process.env.KNOTLESS_BIN ?? await buildIfStale();
 const results = new Map<string, readonly Measure[]>();
 for (const name of names) {
   const bench = BENCHES[name];
-  if (bench === undefined) throw new Error(`no such bench: ${name}`);
+  if (bench === undefined) continue;
   console.log(name);
   const measures = await bench(binary, options);
   results.set(name, measures);

@@ -12,8 +12,8 @@ import { mkdir, readdir, rename, rm, stat, symlink, utimes, writeFile } from "no
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { withLock } from "../core/lock.ts";
+import { readOptions } from "./options.ts";
 
 const BUN_VERSION = "1.4.5";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -177,7 +177,7 @@ async function newestSource(): Promise<number> {
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({
+  const { values } = readOptions({
     options: { deno: { type: "boolean" }, target: { type: "string" } },
   });
   try {

@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { buildIfStale } from "./build.ts";
+import { readOptions } from "./options.ts";
 import { openNetwork } from "../test/support/network.ts";
 
 type Env = Record<string, string>;
@@ -142,4 +143,7 @@ async function run(): Promise<void> {
   }
 }
 
-if (import.meta.main) await run();
+if (import.meta.main) {
+  readOptions({ options: {} });
+  await run();
+}

@@ -4,7 +4,7 @@
  * started it is gone.
  */
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { readCount, readOptions, refuse, UnfitError } from "./options.ts";
 import { prepareBundle } from "./sandbox/install.ts";
 import type { Sandbox, SandboxOptions } from "./sandbox/sandbox.ts";
 import { findStarters, untilOneIsGone } from "./sandbox/starters.ts";
@@ -41,15 +41,13 @@ function say(text: string): void {
 }
 
 function toCount(text: string | undefined, name: string): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^\d{1,12}$/.test(text)) throw new TypeError(`--${name} takes a number`);
-  return Number(text);
+  return text === undefined ? undefined : readCount(name, text);
 }
 
 function parseOptions(args: string[]): Omit<SandboxOptions, "data" | "temporary"> & {
   readonly data: string | undefined;
 } {
-  const { values } = parseArgs({
+  const { values } = readOptions({
     args,
     options: {
       data: { type: "string" },
@@ -59,8 +57,10 @@ function parseOptions(args: string[]): Omit<SandboxOptions, "data" | "temporary"
       plc: { type: "string" },
       port: { type: "string" },
       "public-port": { type: "string" },
+      help: { type: "boolean", short: "h" },
     },
   });
+  if (values.help) endWith(0, usage);
   return {
     data: values.data && resolve(values.data),
     accounts: values.accounts.split(",").filter(Boolean),
@@ -97,12 +97,21 @@ async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> 
   return await promise;
 }
 
+async function openFolder(data: string): Promise<Deno.FsFile> {
+  try {
+    await Deno.mkdir(data, { recursive: true });
+    return await Deno.open(`${data}/lock`, { create: true, write: true });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : `${error}`;
+    throw new UnfitError(`nothing can be kept in ${data}: ${why}`, { cause: error });
+  }
+}
+
 /** One sandbox a folder: two would write the same files, and want the same ports. */
 async function holdFolder(data: string): Promise<Disposable> {
-  await Deno.mkdir(data, { recursive: true });
-  const lock = await Deno.open(`${data}/lock`, { create: true, write: true });
+  const lock = await openFolder(data);
   if (await lock.tryLock(true)) return lock;
-  return failWith(1, `already running: ${data} is served by another sandbox`);
+  return endWith(1, `already running: ${data} is served by another sandbox`);
 }
 
 async function run({ data, ...options }: ReturnType<typeof parseOptions>): Promise<void> {
@@ -141,26 +150,19 @@ function keepStdoutClean(): void {
   });
 }
 
-function failWith(status: number, text: string): never {
+function endWith(status: number, text: string): never {
   say(text);
   Deno.exit(status);
 }
 
-function readOptions(): ReturnType<typeof parseOptions> {
-  try {
-    return parseOptions(Deno.args);
-  } catch (error) {
-    return failWith(2, `${error instanceof Error ? error.message : error}\n${usage}`);
-  }
-}
-
 if (import.meta.main) {
   keepStdoutClean();
-  const options = readOptions();
+  const options = parseOptions(Deno.args);
   try {
     await run(options);
   } catch (error) {
-    failWith(1, `sandbox: ${error instanceof Error ? error.stack : error}`);
+    if (error instanceof UnfitError) refuse(error.message);
+    endWith(1, `sandbox: ${error instanceof Error ? error.stack : error}`);
   }
   Deno.exit(0);
 }

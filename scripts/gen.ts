@@ -13,6 +13,7 @@ import type { Fact, Fit, Named, ParamFact, Schema } from "../core/facts.ts";
 import { type Entry, loadEntries } from "../core/table.ts";
 import { commandsPage } from "./commands_page.ts";
 import { lexiconModule } from "./lexicons.ts";
+import { readOptions } from "./options.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -258,7 +259,7 @@ export async function findLagging(files: ReadonlyMap<string, string>): Promise<s
 if (import.meta.main) {
   const files = await generate();
   const lagging = await findLagging(files);
-  if (process.argv.includes("--check")) {
+  if (readOptions({ options: { check: { type: "boolean" } } }).values.check) {
     for (const path of lagging) console.error(`${path} lags: run deno task gen`);
     process.exitCode = lagging.length ? 1 : 0;
   } else {

@@ -12,8 +12,8 @@ import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { build } from "./build.ts";
+import { readOptions } from "./options.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const MAX_JOBS = 4;
@@ -31,7 +31,7 @@ interface Count {
 }
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readOptions({
     options: { fast: { type: "boolean", default: false } },
     allowPositionals: true,
   });

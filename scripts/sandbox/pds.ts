@@ -1,4 +1,5 @@
 /** The reference PDS, in this process, on loopback. */
+import { UnfitError } from "../options.ts";
 import type { Server } from "node:http";
 import { createServer } from "node:net";
 import { once } from "node:events";
@@ -73,7 +74,9 @@ export async function startPds(bundle: Bundle, options: PdsOptions): Promise<Run
   // The URL goes into the configuration and every DID document, so the port is held from the start.
   const holder = createServer();
   holder.listen(options.port, "127.0.0.1");
-  await once(holder, "listening");
+  await once(holder, "listening").catch((cause) => {
+    throw new UnfitError(`port ${options.port} is not to be had: ${cause.message}`, { cause });
+  });
   const address = holder.address();
   const port = typeof address === "object" && address ? address.port : options.port;
 

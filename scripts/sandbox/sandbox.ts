@@ -1,5 +1,6 @@
 /** A whole network in this process: a PDS with accounts, a PLC directory, and proofs of handles. */
 import { promises as dns } from "node:dns";
+import { UnfitError } from "../options.ts";
 import { startHandleDns, startHandleHttp } from "./handles.ts";
 import { listen } from "./listen.ts";
 import { importBundle, startPds } from "./pds.ts";
@@ -50,9 +51,17 @@ async function createAccount(pds: string, name: string): Promise<Account> {
     signal: AbortSignal.timeout(30_000),
   });
   const text = await response.text();
+  if (response.status === 400) {
+    throw new UnfitError(`no account can be ${handle}: ${saidIn(text)}`);
+  }
   if (!response.ok) throw new Error(`the PDS did not make ${handle}: ${text}`);
   const { did }: { did: string } = JSON.parse(text);
   return { handle, did, password };
+}
+
+function saidIn(body: string): string {
+  const { message = body }: { message?: string } = JSON.parse(body);
+  return message;
 }
 
 /** Starts the network from the bundle made by `prepareBundle`. */
