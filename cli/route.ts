@@ -112,6 +112,37 @@ const lineSynonyms: Readonly<Record<string, string>> = {
   "tag ls": "repo refs",
 };
 
+/** What git does, on URLs of ours as on others. */
+const gitWords: ReadonlySet<string> = new Set([
+  "add",
+  "checkout",
+  "clone",
+  "fetch",
+  "init",
+  "merge",
+  "pull",
+  "push",
+  "rebase",
+  "remote",
+  "switch",
+]);
+
+/** What other forges have and this version has not. */
+const unmade: Readonly<Record<string, string>> = { pull: "pull requests", issue: "issues" };
+
+/** What to do about a word that another program takes; undefined for any other. */
+function adviseOther([word = "", second = ""]: readonly string[]): string | undefined {
+  const none = unmade[groupSynonyms[word] ?? word];
+  if (none !== undefined && word !== "pull") {
+    return `this version has no ${none}: knotless help lists what it has`;
+  }
+  if (!gitWords.has(word)) return undefined;
+  if (word === "init") return "run git init, then knotless repo create";
+  if (word !== "clone") return `run git ${word}`;
+  const [, repo = "HANDLE/NAME"] = /^(?:knotless:\/\/)?(@?[\w.:-]+\/[\w.-]+)$/.exec(second) ?? [];
+  return `run git clone knotless://${repo.replace(/^@/, "")}`;
+}
+
 /** The error for words that name no command: with the one meant, or else what there is. */
 export function noSuchCommand(words: readonly string[], facts: readonly Fact[]): UsageError {
   const [group = "", action] = words;
@@ -124,6 +155,9 @@ export function noSuchCommand(words: readonly string[], facts: readonly Fact[]):
   if (line !== undefined && facts.some(({ name }) => name === line)) {
     return new UsageError(message, { hint: `did you mean knotless ${line}?` });
   }
+  const synonym = groupSynonyms[group] ?? group;
+  const advice = groups.has(synonym) ? undefined : adviseOther(words);
+  if (advice !== undefined) return new UsageError(message, { hint: advice });
   const meant = groups.has(group)
     ? group
     : [groupSynonyms[group]].find((name) => name && groups.has(name)) ?? nearest(group, groups);
