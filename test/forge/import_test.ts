@@ -136,7 +136,7 @@ describe("repo mirror --from", () => {
         [`${host.url}/empty.git`, 5, "has no commits yet"],
         ["http://git.example/a.git", 2, "in the clear"],
         ["git@host.example:a.git", 2, "give https://host/path"],
-        [`${closed.url.replace("//", "//ann:hidden@")}/some.git`, 7, "not for this user"],
+        [`${closed.url.replace("//", "//ann:hidden@")}/some.git`, 4, "not for this user"],
       ] as const
     ) {
       const ended = await run(url);

@@ -233,7 +233,9 @@ describe("answers beside a mirror", () => {
     await open(BLAMES).set("one", RUNS, costly());
     const value = new Unpackr({ moreTypes: true }).unpack(await readFile(await only()));
     const names = value.map((column: object) => column.constructor.name);
-    assertEquals(names, ["Float64Array", "Uint8Array", "Uint8Array", "Uint8Array", "Uint32Array"]);
+    const [head, checksums, ...columns] = names;
+    assertEquals([head, checksums], ["Float64Array", "Uint32Array"]);
+    assertEquals(columns, ["Uint8Array", "Uint8Array", "Uint8Array", "Uint32Array"]);
   });
 });
 
