@@ -43,6 +43,21 @@ describe("knotless over MCP, on a network", () => {
     assertEquals(summaries, ["second", "first"]);
   });
 
+  it("gives a file by its own size, and says which line is too long", async () => {
+    const repo = `${alice.account.handle}/notes`;
+    const changes = [
+      { path: "line", content: "x".repeat(1_100_000) },
+      { path: "binary", base64: btoa("\0".repeat(800_000)) },
+    ];
+    await alice.tool("repo_commit", { repo, message: "large", changes });
+    for (const lines of [{}, { start: 1, end: 1 }]) {
+      const { texts } = await alice.tool("repo_read", { repo, path: "line", ...lines });
+      assertMatch(texts.join(), /^line 1 of line is 1100000 bytes, too long to give\n/);
+    }
+    const { texts: [text = ""] } = await alice.tool("repo_read", { repo, path: "binary" });
+    assertEquals(JSON.parse(text).size, 800_000);
+  });
+
   it("tells an assistant without a login how to get one", async () => {
     const { texts, isError } = await stranger.tool("repo_create", { name: "mine" });
     assertEquals(isError, true);
