@@ -172,7 +172,7 @@ const log = command({
   params: ({ repo, rev, path, limit, cursor }) => ({
     repo: repo(),
     rev: rev(),
-    path: path("only what changed this file or directory, no glob").optional(),
+    path: path("[only what changed this] file or directory, no glob").optional(),
     limit: limit(20),
     cursor: cursor(),
   }),
@@ -213,7 +213,7 @@ const diff = command({
     head: z.string().min(1).max(500).optional()
       .describe("[a branch, tag or commit (the default branch if not given)]"),
     paths: z.array(z.string().min(1).max(4096)).max(500).optional()
-      .describe("only these files and directories, no globs, however long"),
+      .describe("only these [files and directories], no globs, however long"),
   }),
   positionals: ["repo", "base", "head"],
   examples: [
