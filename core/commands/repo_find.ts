@@ -40,7 +40,7 @@ const search = command({
   }),
   positionals: ["repo", "text"],
   examples: [
-    { line: "repo search alice.test/app TODO", says: "list the lines with TODO" },
+    { line: "repo search alice.test/app deprecated", says: "list the lines with that word" },
     {
       line: 'repo search alice.test/app "fn main" --path src --context 3',
       says: "show three lines around each match in src",

@@ -9,13 +9,12 @@ import { resolveCommit } from "../git/rev.ts";
 import type { Change } from "../git/tree_build.ts";
 import { writePack } from "../git/write_pack.ts";
 import { indexesOf } from "../mirror/indexes.ts";
-import { isOvertaken, shortRef } from "./moved.ts";
+import { decideAgain } from "./decide_again.ts";
+import { shortRef } from "./moved.ts";
 import type { RepoName } from "./names.ts";
 import { publish } from "./publish.ts";
 import { pathBytes } from "./reading.ts";
-import { openNewest, openWriting, type Writing } from "./writing.ts";
-
-const TRIES = 6;
+import { openWriting, type Writing } from "./writing.ts";
 
 /** One change of a commit, as it is asked for. */
 export interface AskedChange {
@@ -43,9 +42,8 @@ export async function commitChanges(
   finishMessage(message);
   const changes = asked.map(readChange);
   if (branch !== undefined) checkShortName("branch", branch);
-  let writing = await openWriting(context, named);
   let seen: { readonly oid: Oid | undefined } | undefined;
-  for (let attempt = 1;; attempt++) {
+  return await decideAgain(await openWriting(context, named), async (writing) => {
     const { repository, manifest, reading } = writing;
     const ref = branch === undefined ? manifest.record.head : `refs/heads/${branch}`;
     const tip = tipOf(writing, ref);
@@ -54,16 +52,11 @@ export async function commitChanges(
     const built = build(context, writing, { tip, changes, message });
     const received = await repository.mirror.receive(packOf(writing, built), [built.commit]);
     const firstHead = tip === undefined ? ref : undefined;
-    try {
-      const updates = [{ ref, old: tip, new: built.commit }];
-      await publish(context, repository, manifest, { updates, firstHead, received });
-      const moved = seen.oid !== tip && changes.some((change) => "edits" in change);
-      return { branch: shortRef(ref), commit: built.commit, ...(moved && { moved: true }) };
-    } catch (error) {
-      if (!isOvertaken(error) || attempt === TRIES) throw error;
-      writing = await openNewest(repository);
-    }
-  }
+    const updates = [{ ref, old: tip, new: built.commit }];
+    await publish(context, repository, manifest, { updates, firstHead, received });
+    const moved = seen.oid !== tip && changes.some((change) => "edits" in change);
+    return { branch: shortRef(ref), commit: built.commit, ...(moved && { moved: true }) };
+  });
 }
 
 function tipOf({ manifest, repository }: Writing, ref: string): Oid | undefined {
