@@ -76,6 +76,12 @@ export function tryGit(
   };
 }
 
+/** Has git look at all that the repository in `dir` holds; throws when it finds a fault. */
+export function fsck(dir: string): void {
+  const { status, out, err } = tryGit(dir, undefined, "fsck", "--full", "--strict");
+  if (status !== 0) throw new Error(`git fsck: ${new TextDecoder().decode(out)}${err}`);
+}
+
 /** A folder that is gone when it is disposed of. */
 export interface TempDir extends Disposable {
   readonly path: string;
