@@ -4,7 +4,16 @@ import { createBranch, createTag, deleteBranch } from "../../core/forge/refs.ts"
 import { sweep } from "../../core/forge/sweep.ts";
 import { openGitHome } from "../support/git_home.ts";
 import { proxyNetwork } from "../support/proxy.ts";
-import { atOnce, errorOf, holdAt, overtaken, push, PUT, valueOf } from "../support/racer.ts";
+import {
+  atOnce,
+  errorOf,
+  errorsOf,
+  holdAt,
+  overtaken,
+  push,
+  PUT,
+  valueOf,
+} from "../support/racer.ts";
 import {
   change,
   dense,
@@ -51,8 +60,7 @@ describeRaces("a compact while others write", (it) => {
         [left, () => app.compact(left)],
         [right, () => app.compact(right)],
       );
-      const errors = ended.filter(({ status }) => status === "rejected").map(errorOf);
-      assertEquals(errors.map(({ code }) => code), ["conflict.folded"]);
+      assertEquals(errorsOf(ended).map(({ code }) => code), ["conflict.folded"]);
       assertEquals((await app.manifest()).record.packs.length, 1);
       assertEquals(await app.orphans(), []);
     });

@@ -14,6 +14,22 @@ export interface Proxied extends AsyncDisposable {
   open(person?: Person): Promise<Machine>;
 }
 
+/** A machine behind proxies of its own, which can fail and hold its requests and no other's. */
+export interface ProxiedMachine extends Machine {
+  readonly proxies: NetworkProxies;
+}
+
+/** Opens a machine behind proxies of its own. */
+export async function openProxiedMachine(
+  network: Network,
+  person: Person,
+): Promise<ProxiedMachine> {
+  const all = new AsyncDisposableStack();
+  const proxies = all.use(await proxyNetwork(network));
+  const machine = all.use(await openMachine({ ...network, env: proxies.env }, person));
+  return { ...machine, proxies, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
 /** Makes an account of this name, and proxies for its machines. */
 export async function openProxied(name: string): Promise<Proxied> {
   const all = new AsyncDisposableStack();

@@ -10,9 +10,9 @@ import { buildCommit } from "../../core/git/commit_build.ts";
 import type { Oid } from "../../core/git/object.ts";
 import { writePack } from "../../core/git/write_pack.ts";
 import type { Account } from "../../scripts/sandbox/state.ts";
-import { openMachine } from "./machine.ts";
 import type { Network } from "./network.ts";
-import { type NetworkProxies, proxyNetwork } from "./proxy.ts";
+import { openProxiedMachine } from "./proxied.ts";
+import type { NetworkProxies } from "./proxy.ts";
 
 export const PUT = "com.atproto.repo.putRecord";
 export const APPLY = "com.atproto.repo.applyWrites";
@@ -24,16 +24,12 @@ export interface Racer extends AsyncDisposable {
 
 /** Opens one machine of the account. */
 export async function openRacer(network: Network, account: Account): Promise<Racer> {
-  const proxies = await proxyNetwork(network);
-  const machine = await openMachine({ ...network, env: proxies.env }, { account });
+  const machine = await openProxiedMachine(network, { account });
   return {
     // Who lost a race tries again at once.
     context: { ...await machine.open("write"), random: () => 0 },
-    proxies,
-    async [Symbol.asyncDispose]() {
-      await machine[Symbol.asyncDispose]();
-      await proxies[Symbol.asyncDispose]();
-    },
+    proxies: machine.proxies,
+    [Symbol.asyncDispose]: () => machine[Symbol.asyncDispose](),
   };
 }
 
@@ -112,7 +108,7 @@ export async function holdAt<T>(
 /** Runs all so that each has come to its request of the method before any of these is passed on. */
 export async function atOnce<T>(
   nsid: string,
-  ...all: readonly (readonly [Racer, () => Promise<T>])[]
+  ...all: readonly (readonly [Pick<Racer, "proxies">, () => Promise<T>])[]
 ): Promise<PromiseSettledResult<T>[]> {
   const held = await Promise.all(all.map(([racer, work]) => holdAt(racer, nsid, work)));
   return await Promise.all(held.map((one) => one.finish()));
@@ -147,4 +143,9 @@ export function errorOf(result: PromiseSettledResult<unknown> | undefined): Knot
   const reason = result?.status === "rejected" ? result.reason : undefined;
   assert(reason instanceof KnotlessError, `${reason?.stack}`);
   return reason;
+}
+
+/** The errors of those that failed as they may. */
+export function errorsOf(results: readonly PromiseSettledResult<unknown>[]): KnotlessError[] {
+  return results.filter(({ status }) => status === "rejected").map(errorOf);
 }
