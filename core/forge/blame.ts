@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import type { ReadContext } from "../context.ts";
 import { NotFoundError, quote, UsageError } from "../errors.ts";
 import { blame, type BlameRun, type BlameStart, unchangedSince } from "../git/blame.ts";
@@ -24,11 +23,10 @@ import {
   type Reading,
   treeOf,
 } from "./reading.ts";
+import { Turns } from "./turns.ts";
 
 /** How many commits that the index lacks one answer looks at. */
 const ALLOWANCE = 20_000;
-/** How many commits are looked at before other work has its turn. */
-const A_TURN = 64;
 /** A search that looked at so many commits is worth a file. */
 const COSTLY_COMMITS = 8;
 
@@ -96,11 +94,12 @@ function rangeOf(path: string, lines: number, start: number | undefined, end: nu
 }
 
 async function findRuns(
-  { signal, note, now }: Pick<ReadContext, "note" | "now" | "signal">,
+  context: Pick<ReadContext, "note" | "now" | "signal">,
   { graph }: Indexes,
   { blames }: MirrorAnswers,
   asked: BlameStart & { readonly lines: number },
 ): Promise<readonly BlameRun[]> {
+  const { note, now } = context;
   const { tip, file: { path }, start, end, lines } = asked;
   // The answer is the same for all commits since the file changed.
   const whole = `${unchangedSince(graph, tip, path)} ${path.toHex()}`;
@@ -112,13 +111,11 @@ async function findRuns(
   if (known !== undefined) return known;
   const allowance: Allowance = { left: ALLOWANCE };
   const steps = blame(graph, { ...asked, allowance });
+  const turns = new Turns(context);
   let step = steps.next();
   let looked = 1;
   for (; !step.done; looked++) {
-    if (looked % A_TURN === 0) {
-      await setImmediate();
-      signal.throwIfAborted();
-    }
+    await turns.take();
     step = steps.next();
   }
   if (allowance.left > 0) {

@@ -11,6 +11,7 @@ import { growIndex } from "./indexing.ts";
 import { noSuchPath } from "./no_path.ts";
 import type { Page } from "./paging.ts";
 import { commitAt, pathBytes, type Place, type Reading, treeOf } from "./reading.ts";
+import { Turns } from "./turns.ts";
 
 /** The bytes of files that the index lacks one answer reads. */
 const ALLOWANCE = 64 << 20;
@@ -58,7 +59,7 @@ interface Position {
 
 /** The lines of text files that hold a string in any case, by path and line; with `context` runs of lines around them. */
 export async function searchText(
-  context: Pick<ReadContext, "later" | "note">,
+  context: Pick<ReadContext, "later" | "note" | "now" | "signal">,
   reading: Reading,
   asked: SearchAsked,
 ): Promise<Found> {
@@ -79,7 +80,7 @@ export async function searchText(
     from: place,
     allowance: { left: ALLOWANCE },
   });
-  const { picks, next, isCut } = pick(files, { place, line }, asked);
+  const { picks, next, isCut } = await pick(files, { place, line }, asked, new Turns(context));
   if (isCut) {
     context.note(
       "this repository is not indexed yet: not all files were searched; go on with the cursor",
@@ -104,11 +105,12 @@ interface Picked {
 }
 
 /** Takes matches up to the limit, and says where the next one is, or where the search was cut short. */
-function pick(
-  files: Generator<FoundLines, number | undefined>,
+async function pick(
+  files: Generator<FoundLines | undefined, number | undefined>,
   from: Position,
   { context, limit }: SearchAsked,
-): { picks: Picked[]; next?: Position; isCut: boolean } {
+  turns: Turns,
+): Promise<{ picks: Picked[]; next?: Position; isCut: boolean }> {
   const picks: Picked[] = [];
   const most = context === undefined ? Infinity : limit * LENGTH_A_LINE;
   let count = 0;
@@ -120,6 +122,8 @@ function pick(
         ? { picks, isCut: false }
         : { picks, next: { place, line: 0 }, isCut: true };
     }
+    await turns.take();
+    if (step.value === undefined) continue;
     const { place, path, bytes, lines } = step.value;
     const split = splitLines(bytes);
     const pick: Picked = { path: quotePath(bytesOf(path)), split, lines: [] };

@@ -22,9 +22,10 @@ export interface PathLog {
 
 /**
  * Gives the commits of `git log <tip> -- <path>` in its order and by its simplification, each found when it is asked
- * for; trees are read only of commits that the index does not have. It ends early when the allowance is used up.
+ * for; trees are read only of commits that the index does not have, and undefined comes before each of those, for other
+ * work to have its turn. It ends early when the allowance is used up.
  */
-export function* logPath(graph: CommitGraph, log: PathLog): Generator<Oid> {
+export function* logPath(graph: CommitGraph, log: PathLog): Generator<Oid | undefined> {
   const { skip = 0, allowance = { left: Infinity } } = log;
   const stepOf = stepper(graph, pathParts(log.path));
   const queue = new NumberQueue();
@@ -36,9 +37,12 @@ export function* logPath(graph: CommitGraph, log: PathLog): Generator<Oid> {
   while (next !== undefined) {
     const number: number = next;
     next = undefined;
-    if (!graph.hasChanges(number) && allowance.left-- <= 0) {
-      allowance.left = 0;
-      return;
+    if (!graph.hasChanges(number)) {
+      yield undefined;
+      if (allowance.left-- <= 0) {
+        allowance.left = 0;
+        return;
+      }
     }
     const { isShown, only } = stepOf(number);
     if (only === undefined) {

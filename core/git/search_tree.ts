@@ -69,12 +69,15 @@ export interface FoundLines {
   readonly lines: readonly number[];
 }
 
-/** Looks into the files one by one; ends at the first that the allowance does not let it read, and gives its place. */
+/**
+ * Looks into the files one by one, undefined for what holds nothing; ends at the first that the allowance does not let it
+ * read, and gives its place.
+ */
 export function* searchFiles(
   objects: ObjectReader,
   files: readonly SearchedFile[],
   { find, isInScope, mayHold, from, allowance }: SearchPlan,
-): Generator<FoundLines, number | undefined> {
+): Generator<FoundLines | undefined, number | undefined> {
   for (let place = from; place < files.length; place++) {
     const file = files[place];
     if (file === undefined) break;
@@ -84,7 +87,9 @@ export function* searchFiles(
     const bytes = holds ? readObject(objects, file.oid, "blob") : readText(objects, file.oid);
     if (holds === undefined) allowance.left -= bytes?.length ?? 0;
     const lines = bytes === undefined ? [] : find(bytes);
-    if (bytes !== undefined && lines.length > 0) yield { place, path: file.path, bytes, lines };
+    yield bytes === undefined || lines.length === 0
+      ? undefined
+      : { place, path: file.path, bytes, lines };
   }
   return undefined;
 }

@@ -98,7 +98,10 @@ function compareLogs({ sample, graph, samples }: Compared): Parity[] {
   for (const path of spread(plainFiles(sample), samples / 10)) {
     paths.all++;
     const wanted = linesOf(dir, "--literal-pathspecs", "rev-list", tip, "--", path);
-    if ([...logPath(graph, { tip, path: utf8(path) })].join() === wanted.join()) paths.same++;
+    if (
+      [...logPath(graph, { tip, path: utf8(path) }).filter((oid) => oid !== undefined)].join() ===
+        wanted.join()
+    ) paths.same++;
   }
   return [whole, paths];
 }
@@ -177,7 +180,7 @@ function compareSearches({ sample, objects, graph, samples }: Compared): Parity 
       allowance: { left: Infinity },
     });
     const ours = new Set(
-      [...found].flatMap(({ path, lines }) => lines.map((line) => `${path}:${line + 1}`)),
+      [...found].flatMap((file) => file?.lines.map((line) => `${file.path}:${line + 1}`) ?? []),
     );
     const theirs = linesOf(dir, "grep", "-n", "-z", "-i", "-F", "-I", "-e", word, tip)
       .map((line) => line.slice(tip.length + 1).split("\0", 2).join(":"));

@@ -30,8 +30,8 @@ function ours(text: string, path = "", index?: TrigramIndex): string[] {
     from: 0,
     allowance: { left: Infinity },
   };
-  return [...searchFiles(objects, files, plan)].flatMap(({ path, lines }) =>
-    lines.map((line) => `${path}:${line + 1}`)
+  return [...searchFiles(objects, files, plan)].flatMap((file) =>
+    file?.lines.map((line) => `${file.path}:${line + 1}`) ?? []
   );
 }
 
@@ -171,7 +171,7 @@ describe("search", () => {
       });
       let step = steps.next();
       for (; !step.done; step = steps.next()) {
-        const { path, lines } = step.value;
+        const { path, lines = [] } = step.value ?? {};
         found.push(...lines.map((line) => `${path}:${line + 1}`));
       }
       from = step.value;
