@@ -28,12 +28,21 @@ const PROSE = new Set(["body", "description", "message", "notes", "subject", "su
 export function cleanResult(value: unknown, key = ""): unknown {
   if (typeof value === "string") {
     const text = legible(value);
-    return PROSE.has(key) ? text.replace(comment, "\uFFFD") : text;
+    return PROSE.has(key) && text.includes("<!--") ? text.replace(comment, "\uFFFD") : text;
   }
-  if (Array.isArray(value)) return value.map((item) => cleanResult(item, key));
   if (value instanceof Uint8Array) return cleanResult(toText(value), key);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [legible(name), cleanResult(item, name)]),
-  );
+  const entries = Object.entries(value);
+  // Nearly all of a long answer is clean already: to make each part of it anew would take longest.
+  let clean: [string, unknown][] | undefined;
+  for (const [at, [name, item]] of entries.entries()) {
+    const isItem = Array.isArray(value);
+    const cleanName = isItem ? name : legible(name);
+    const cleanItem = cleanResult(item, isItem ? key : name);
+    if (clean === undefined && cleanName === name && cleanItem === item) continue;
+    clean ??= entries.slice(0, at);
+    clean.push([cleanName, cleanItem]);
+  }
+  if (clean === undefined) return value;
+  return Array.isArray(value) ? clean.map(([, item]) => item) : Object.fromEntries(clean);
 }
