@@ -3,7 +3,7 @@ import { toJson, toPrettyJson } from "../core/answer.ts";
 import { KnotlessError, NotFoundError, quote, UsageError } from "../core/errors.ts";
 import type { Fact } from "../core/facts.ts";
 import { spellHint } from "./hint.ts";
-import { ClosedPipe, type Terminal } from "./terminal.ts";
+import { ClosedPipe, FailedOutput, type Terminal } from "./terminal.ts";
 
 /** What the report of an error depends on, as far as it was known when the error came. */
 export interface ReportOptions {
@@ -69,7 +69,7 @@ export async function reportError(
 
 /** A disk that is full or may not be written is told by the folder, wherever it was met. */
 async function describeDisk(error: unknown, { env }: Terminal): Promise<Report | undefined> {
-  if (error instanceof KnotlessError) return undefined;
+  if (error instanceof KnotlessError || error instanceof FailedOutput) return undefined;
   const { explainDisk } = await import("../core/disk.ts");
   const trouble = explainDisk(error, env, process.platform);
   return trouble && { code: "system", ...trouble, exit: 1, retryable: false };
@@ -90,6 +90,15 @@ function describe(error: unknown, options: ReportOptions): Report {
     };
   }
   const message = quote(error instanceof Error ? error.message : String(error));
+  if (error instanceof FailedOutput) {
+    return {
+      code: "system",
+      message: `cannot write on stdout: ${message}`,
+      hint: "what was printed is not whole; what the command does beside that is done",
+      exit: 1,
+      retryable: false,
+    };
+  }
   // A full disk or a folder that may not be written is the machine's matter, not a bug.
   if (error instanceof Error && "syscall" in error) {
     return { code: "system", message, exit: 1, retryable: false };

@@ -1,8 +1,10 @@
-import { fstatSync, statSync, write } from "node:fs";
+import { fstatSync, statSync, write, writeSync } from "node:fs";
 import type { Sink } from "./terminal.ts";
 
 /** How long to leave a pipe that is full and would not block. */
 const FULL_MS = 2;
+/** An empty pipe takes so much without waiting for who reads it. */
+const AT_ONCE = 1 << 16;
 
 /**
  * Opens stdout or stderr: a terminal as the stream that knows its width, all else by its number, since to open a stream
@@ -14,12 +16,17 @@ export async function openSink(fd: 1 | 2): Promise<Sink> {
     const stream = openTty(fd);
     if (stream !== undefined) return stream;
   }
-  let tail = Promise.resolve();
+  let tail: Promise<void> | undefined;
   return {
     write(chunk, done) {
       const bytes = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
+      const rest = tail === undefined && bytes.length <= AT_ONCE ? writeNow(fd, bytes) : bytes;
+      if (rest.length === 0) {
+        done();
+        return true;
+      }
       // What is written comes out whole and in order.
-      tail = tail.then(() => writeAll(fd, bytes)).then(() => done(), done);
+      tail = (tail ?? Promise.resolve()).then(() => writeAll(fd, rest)).then(() => done(), done);
       return true;
     },
   };
@@ -33,6 +40,19 @@ function isDevice(fd: number): boolean {
       found.rdev !== statSync("/dev/null", { throwIfNoEntry: false })?.rdev;
   } catch {
     return false;
+  }
+}
+
+/**
+ * Writes what is taken at once, and gives the rest. Most commands write once and are done: a thread that writes for them
+ * would cost more.
+ */
+function writeNow(fd: number, bytes: Uint8Array): Uint8Array {
+  try {
+    return bytes.subarray(writeSync(fd, bytes));
+  } catch {
+    // What went wrong does so again, and is told then.
+    return bytes;
   }
 }
 

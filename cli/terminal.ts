@@ -40,6 +40,11 @@ export class ClosedPipe extends Error {
   override name = "ClosedPipe";
 }
 
+/** Thrown when stdout takes no more though who reads it is there: a full disk, most often. */
+export class FailedOutput extends Error {
+  override name = "FailedOutput";
+}
+
 const maxInput = 100_000_000;
 
 /** The streams of one command line: the one place that writes on stdout and stderr. */
@@ -84,7 +89,7 @@ export class Terminal {
     return this.#around.stdin.isTTY === true && isTerminal(this.#around.stderr, this.env);
   }
 
-  /** Writes on stdout: bytes as they are, text made safe when it is a terminal. Throws a ClosedPipe. */
+  /** Writes on stdout: bytes as they are, text made safe when it is a terminal. Throws a ClosedPipe or a FailedOutput. */
   async out(text: string | Uint8Array): Promise<void> {
     this.#wipe();
     const shown = typeof text === "string" && this.isOut ? safePainted(text) : text;
@@ -170,7 +175,7 @@ function send(sink: Sink, text: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     sink.write(text, (error) => {
       if (!error) resolve();
-      else reject(isClosed(error) ? new ClosedPipe() : error);
+      else reject(isClosed(error) ? new ClosedPipe() : new FailedOutput(error.message));
     });
   });
 }

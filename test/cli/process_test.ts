@@ -44,6 +44,17 @@ describe("a process", () => {
     });
   });
 
+  it("says that stdout takes no more, however much there is to write", async () => {
+    for (const words of ["--help", "repo read a/b x"]) {
+      const { status, err } = await sh(`$K ${words} > /dev/full`);
+      assertEquals(status, 1);
+      assertMatch(
+        err,
+        /^error: cannot write on stdout: .*no space left.*\nhint: what was printed/i,
+      );
+    }
+  });
+
   it("ends with the status of its error", async () => {
     const { status, out, err } = await sh("$K fail conflict");
     assertEquals([status, out], [6, ""]);
