@@ -96,7 +96,7 @@ async function run(
   const { isJson } = report;
   // What acts on this machine, an upgrade among it, works at any age.
   const watch = fact.kind === "machine" ? undefined : await openWatch(terminal, globals, isJson);
-  await watch?.check();
+  watch?.check();
   const args = await readArgs(
     fact,
     line,

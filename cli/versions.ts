@@ -9,7 +9,7 @@ const GRACE_MS = 1000;
 /** The watch over versions of one command line. */
 export interface Watch {
   /** Throws an OutdatedError when the appview takes none as old as this program. */
-  check(): Promise<void>;
+  check(): void;
   /** Says what there is to say, once the command has; waits for nobody long. */
   end(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function openWatch(
       const timer = setTimeout(() => controller.abort(), GRACE_MS);
       const isNew = await watch.answered();
       clearTimeout(timer);
-      const notice = isNew ? await watch.notice() : undefined;
+      const notice = isNew ? watch.notice() : undefined;
       if (notice !== undefined) await terminal.err(`note: ${notice}`);
     },
   };

@@ -4,12 +4,12 @@ import { readText } from "./files.ts";
 import { parseGitConfig } from "./git_config.ts";
 
 /** Who the commits are by that knotless makes: user.name and user.email of the config file, else the handle. */
-export async function readAuthor(
+export function readAuthor(
   configDir: string,
   { did, handle }: Account,
-): Promise<{ name: string; email: string }> {
+): { name: string; email: string } {
   const shown = handle === "handle.invalid" ? did : handle;
-  const settings = parseGitConfig(await readText(join(configDir, "config")) ?? "");
+  const settings = parseGitConfig(readText(join(configDir, "config")) ?? "");
   const find = (key: string) => settings.findLast((setting) => setting.key === key)?.value;
   return {
     name: find("user.name") || shown,

@@ -11,8 +11,8 @@ export type Kind = "read" | "write" | "machine";
 
 /** What a command that only reads may use. */
 export interface ReadContext {
-  /** Whom the command reads as, if anyone is signed in. */
-  readonly reader: Account | undefined;
+  /** Whom the command reads as, if anyone is signed in; an AuthError where that login cannot be read. */
+  reader(): Promise<Account | undefined>;
   readonly identity: Identity;
   readonly records: Records;
   readonly mirrors: Mirrors;

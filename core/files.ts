@@ -1,11 +1,25 @@
-import { access, open, readFile, rename, rm } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
+import { access, open, rename, rm } from "node:fs/promises";
 
-/** The file's text, or undefined when there is no such file. */
-export async function readText(path: string): Promise<string | undefined> {
+/**
+ * The file's text, or undefined when there is no such file. It is there at once: for files as small as ours, to hand the
+ * reading to a thread and wait for it takes several times as long.
+ */
+export function readText(path: string): string | undefined {
   try {
-    return await readFile(path, "utf8");
+    return readFileSync(path, "utf8");
   } catch (error) {
     if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The names in a folder; none when there is no such folder. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
     throw error;
   }
 }

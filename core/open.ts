@@ -100,8 +100,8 @@ export function openWorld(globals: Globals, env: Env): (surface: Surface) => Ope
     });
     let chosen: ReturnType<Sessions["choose"]> | undefined;
     const choose = () => chosen ??= sessions.choose(globals.as);
-    const read = async (login = choose()): Promise<ReadContext> => ({
-      reader: (await login)?.info,
+    const read = (login = choose): ReadContext => ({
+      reader: async () => (await login())?.info,
       identity,
       records,
       mirrors,
@@ -125,10 +125,10 @@ export function openWorld(globals: Globals, env: Env): (surface: Surface) => Ope
       const account = await identity.resolve(did);
       const authorized = () => sessions.authorized(did);
       return {
-        ...await read(),
+        ...read(),
         account,
         writer: openWriter({ account, authorized, signal, timeoutMs: TIMEOUT_MS }),
-        author: await readAuthor(folders.configDir, account),
+        author: readAuthor(folders.configDir, account),
         tid,
         random: Math.random,
       };
@@ -139,16 +139,20 @@ export function openWorld(globals: Globals, env: Env): (surface: Surface) => Ope
         if (error instanceof AuthError) return undefined;
         throw error;
       });
-    const machine = async (): Promise<MachineContext> => ({
-      ...await read(chooseIfThere()),
+    const machine = (): MachineContext => ({
+      ...read(chooseIfThere),
       sessions,
       writing: write,
       machine: openMachine(surface, env, folders),
     });
     const openers: { [K in Kind]: () => Promise<Contexts[K]> } = {
-      read: () => read(),
+      async read() {
+        // Who is asked for by name is to be signed in; anyone else may read.
+        if (globals.as !== undefined) await choose();
+        return read();
+      },
       write,
-      machine,
+      machine: () => Promise.resolve(machine()),
     };
     return (kind) => openers[kind]();
   };

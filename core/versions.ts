@@ -11,9 +11,9 @@ export interface VersionWatch {
    * Throws an OutdatedError when the appview takes none as old as this one. Where a day has gone by it also begins to
    * ask, and does not wait for the answer.
    */
-  check(): Promise<void>;
+  check(): void;
   /** What there is to say of a newer version, once. */
-  notice(): Promise<string | undefined>;
+  notice(): string | undefined;
   /** Waits for the answer to a question that was begun; gives whether there was one. */
   answered(): Promise<boolean>;
 }
@@ -57,13 +57,13 @@ export function watchVersions(options: WatchOptions): VersionWatch | undefined {
   if (appview === undefined) return undefined;
   const file = join(findFolders(env, platform).cacheDir, "versions.json");
   const isMinimumIgnored = !["", "0", "false"].includes(env.KNOTLESS_IGNORE_MINIMUM ?? "");
-  let known: Promise<Known> | undefined;
+  let known: Known | undefined;
   let asking: Promise<void> | undefined;
   let isTold = false;
 
   const recall = () => known ??= readKnown(file, appview.origin);
   const keep = async (told: Known): Promise<void> => {
-    known = Promise.resolve(told);
+    known = told;
     await mkdir(dirname(file), { recursive: true });
     await writeAtomic(file, JSON.stringify(told), options);
   };
@@ -74,8 +74,8 @@ export function watchVersions(options: WatchOptions): VersionWatch | undefined {
     await keep({ ...asked, ...await askVersions(appview, options) });
   };
   return {
-    async check() {
-      const told = await recall();
+    check() {
+      const told = recall();
       const age = now().getTime() - told.askedAt;
       if (asking === undefined && !options.offline && !(age >= 0 && age < DAY_MS)) {
         // Whatever fails here is no matter of the call at hand.
@@ -88,8 +88,8 @@ export function watchVersions(options: WatchOptions): VersionWatch | undefined {
         { hint: { command: "upgrade" } },
       );
     },
-    async notice() {
-      const { version: newest } = await recall();
+    notice() {
+      const { version: newest } = recall();
       if (isTold || newest === undefined || !isOlder(version, newest)) return undefined;
       isTold = true;
       return `knotless ${newest} is out, and this is ${version}: knotless upgrade brings it`;
@@ -126,12 +126,11 @@ async function askVersions(
   return status === 200 ? readVersions(JSON.parse(new TextDecoder().decode(body))) : {};
 }
 
-async function readKnown(file: string, appview: string): Promise<Known> {
+function readKnown(file: string, appview: string): Known {
   const nothing = { appview, askedAt: -Infinity };
-  const text = await readText(file).catch(() => undefined);
   let told: unknown;
   try {
-    told = JSON.parse(text ?? "");
+    told = JSON.parse(readText(file) ?? "");
   } catch {
     return nothing;
   }

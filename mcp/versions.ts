@@ -1,8 +1,12 @@
 import process from "node:process";
 import type { VersionWatch } from "../core/versions.ts";
 
-/** What a server needs of a watch over versions. */
-export type ServerWatch = Pick<VersionWatch, "check" | "notice">;
+/** What a server needs of a watch over versions, which may have to be loaded first. */
+export interface ServerWatch {
+  /** Throws an OutdatedError when the appview takes none as old as this program. */
+  check(): Promise<void>;
+  notice(): Promise<string | undefined>;
+}
 
 /** Watches over versions for a server, loaded by its first call. */
 export function watchLater(
@@ -26,7 +30,7 @@ export function watchLater(
       })
     );
   return {
-    check: async () => await (await load())?.check(),
-    notice: async () => await (await load())?.notice(),
+    check: async () => (await load())?.check(),
+    notice: async () => (await load())?.notice(),
   };
 }

@@ -60,8 +60,8 @@ export function openIdentity(options: IdentityOptions): Identity {
   const cache = openIdentityCache(options.cacheFile);
   const pending = new Map<string, Promise<Account>>();
 
-  async function known(actor: string, maxAge: number): Promise<Account | undefined> {
-    const entry = await cache.find(actor);
+  function known(actor: string, maxAge: number): Account | undefined {
+    const entry = cache.find(actor);
     if (entry === undefined) return undefined;
     const { at, ...account } = entry;
     const age = options.now().getTime() - at;
@@ -96,13 +96,13 @@ export function openIdentity(options: IdentityOptions): Identity {
     } catch (error) {
       if (error instanceof NotFoundError) return await keep({ did, handle: INVALID, pds });
       if (!(error instanceof RemoteError)) throw error;
-      const before = await known(did, Infinity);
+      const before = known(did, Infinity);
       return { did, handle: before?.handle === handle ? handle : INVALID, pds };
     }
   }
 
   async function resolveNow(actor: string): Promise<Account> {
-    const fresh = await known(actor, options.offline ? Infinity : FRESH_MS);
+    const fresh = known(actor, options.offline ? Infinity : FRESH_MS);
     if (fresh !== undefined) return fresh;
     if (options.offline) {
       throw new OfflineError(
@@ -113,7 +113,7 @@ export function openIdentity(options: IdentityOptions): Identity {
     try {
       return await (isDid(actor) ? byDid(actor) : byHandle(actor));
     } catch (error) {
-      const stale = error instanceof RemoteError ? await known(actor, Infinity) : undefined;
+      const stale = error instanceof RemoteError ? known(actor, Infinity) : undefined;
       if (stale === undefined) throw error;
       return stale;
     }

@@ -15,7 +15,7 @@ export interface IdentityEntry {
 
 /** Accounts looked at before, in one small file that may be deleted at any time. */
 export interface IdentityCache {
-  find(actor: string): Promise<IdentityEntry | undefined>;
+  find(actor: string): IdentityEntry | undefined;
   put(entry: IdentityEntry): Promise<void>;
   /** Makes an entry as old as can be: good only where the network does not answer. */
   age(did: Did): Promise<void>;
@@ -27,16 +27,16 @@ const MOST = 1000;
 export function openIdentityCache(path: string): IdentityCache {
   let writes = 0;
 
-  async function load(): Promise<Map<string, IdentityEntry>> {
+  function load(): Map<string, IdentityEntry> {
     try {
-      return parseEntries(await readText(path));
+      return parseEntries(readText(path));
     } catch {
       return new Map();
     }
   }
 
   async function change(edit: (entries: Map<string, IdentityEntry>) => void): Promise<void> {
-    const entries = await load();
+    const entries = load();
     edit(entries);
     const kept = [...entries.values()].sort((a, b) => b.at - a.at).slice(0, MOST);
     try {
@@ -48,8 +48,8 @@ export function openIdentityCache(path: string): IdentityCache {
   }
 
   return {
-    async find(actor) {
-      const entries = await load();
+    find(actor) {
+      const entries = load();
       if (isDid(actor)) return entries.get(actor);
       // Two accounts may have had the handle, one after the other.
       let found: IdentityEntry | undefined;

@@ -38,15 +38,15 @@ export interface SessionInfo {
 
 /** The logins of this machine. */
 export interface Sessions {
-  list(): Promise<SessionInfo[]>;
+  list(): SessionInfo[];
   /** The files that should hold a login and cannot be read. */
-  listDamaged(): Promise<DamagedSession[]>;
+  listDamaged(): DamagedSession[];
   /**
    * The login to act as, and why that one: `as` is a handle or DID; undefined when nobody is signed in. An AuthError
    * where the login of the account that was chosen cannot be read: another one is never taken in its place.
    */
   choose(as?: string): Promise<{ info: SessionInfo; why: string } | undefined>;
-  authorized(did: Did): Promise<Authorized>;
+  authorized(did: Did): Authorized;
   /** Asks the PDS whether it still takes the login; `unchecked` when it cannot be heard. */
   check(did: Did): Promise<"ok" | "ended" | "unchecked">;
   loginWithPassword(account: Account, password: string): Promise<SessionInfo>;
@@ -102,8 +102,8 @@ export function openSessions(options: SessionsOptions): Sessions {
     };
   }
 
-  async function read(did: Did): Promise<StoredSession> {
-    const session = await store.read(did);
+  function read(did: Did): StoredSession {
+    const session = store.read(did);
     if (session === undefined) {
       throw new AuthError("none", `${did} is not signed in on this machine`, { account: did });
     }
@@ -115,13 +115,13 @@ export function openSessions(options: SessionsOptions): Sessions {
   /** The login after `stale`: another process's where one has refreshed it, else refreshed here and on disk. */
   async function refresh(stale: StoredSession): Promise<StoredSession> {
     return await locked(stale.did, async () => {
-      const session = await read(stale.did);
+      const session = read(stale.did);
       if (tokenOf(session) !== tokenOf(stale)) return session;
       const next = await refreshOne(session);
       if (next !== "ended") return next;
       for (const wait of SECOND_LOOKS_MS) {
         await pause(wait, signal);
-        const again = await read(stale.did);
+        const again = read(stale.did);
         if (tokenOf(again) !== tokenOf(stale)) return again;
       }
       await store.write({ ...session, ended: true });
@@ -147,8 +147,8 @@ export function openSessions(options: SessionsOptions): Sessions {
     }
   }
 
-  async function authorized(did: Did): Promise<Authorized> {
-    let held = await read(did);
+  function authorized(did: Did): Authorized {
+    let held = read(did);
     let signer: Promise<Signer> | undefined;
     const signerOf = async (opened: StoredSession) => {
       const { openSigner } = await import("./signer.ts");
@@ -175,7 +175,7 @@ export function openSessions(options: SessionsOptions): Sessions {
   /** Keeps a fresh login, makes it the default, and ends the one that it replaces. */
   async function keep(session: StoredSession): Promise<SessionInfo> {
     await locked(session.did, async () => {
-      const before = await store.read(session.did);
+      const before = store.read(session.did);
       await store.write(session);
       if (before !== undefined && before !== "damaged") await revoke(before);
     });
@@ -209,11 +209,11 @@ export function openSessions(options: SessionsOptions): Sessions {
   }
 
   return {
-    list: async () => (await store.readAll()).sessions.map(inform),
-    listDamaged: async () => (await store.readAll()).damaged,
+    list: () => store.readAll().sessions.map(inform),
+    listDamaged: () => store.readAll().damaged,
 
     async choose(as) {
-      const { sessions, damaged } = await store.readAll();
+      const { sessions, damaged } = store.readAll();
       const infos = sessions.map(inform);
       if (as !== undefined) {
         const name = as.replace(/^@/, "");
@@ -226,7 +226,7 @@ export function openSessions(options: SessionsOptions): Sessions {
           account: as,
         });
       }
-      const chosen = await store.readDefault();
+      const chosen = store.readDefault();
       const info = infos.find(({ did }) => did === chosen);
       if (info !== undefined) return { info, why: "it is the default" };
       const lost = damaged.find(({ did }) => did === chosen) ??
@@ -254,7 +254,7 @@ export function openSessions(options: SessionsOptions): Sessions {
 
     async check(did) {
       try {
-        const { fetch, pds } = await authorized(did);
+        const { fetch, pds } = authorized(did);
         const url = new URL("/xrpc/com.atproto.server.getSession", pds);
         const send: typeof globalThis.fetch = (_, init) => fetch(url.pathname, init);
         const { status, body } = await ask(url, { ...options, fetch: send, maxBytes: 100_000 });
@@ -278,7 +278,7 @@ export function openSessions(options: SessionsOptions): Sessions {
     },
 
     async switchTo(did) {
-      const session = await store.read(did);
+      const session = store.read(did);
       if (session === undefined) throw new NotFoundError(`${did} is not signed in on this machine`);
       if (session === "damaged") throw damagedError({ did, path: store.path(did) });
       await store.writeDefault(did);
@@ -287,10 +287,10 @@ export function openSessions(options: SessionsOptions): Sessions {
 
     logout: (did) =>
       locked(did, async () => {
-        const session = await store.read(did);
+        const session = store.read(did);
         // First, so that the default never names an account that is gone.
-        if (await store.readDefault() === did) {
-          const { sessions } = await store.readAll();
+        if (store.readDefault() === did) {
+          const { sessions } = store.readAll();
           await store.writeDefault(sessions.find((other) => other.did !== did)?.did);
         }
         await store.remove(did);

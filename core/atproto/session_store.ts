@@ -1,7 +1,7 @@
-import { chmod, mkdir, readdir, rm } from "node:fs/promises";
+import { chmod, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
-import { isMissing, readText, writeAtomic } from "../files.ts";
+import { namesIn, readText, writeAtomic } from "../files.ts";
 import { isObject, type JsonObject } from "./json.ts";
 import { type Did, isDid } from "./syntax.ts";
 
@@ -52,16 +52,16 @@ export interface DamagedSession {
 /** The logins of this machine: one file each, readable by their user alone. */
 export interface SessionStore {
   /** Undefined where there is no file. */
-  read(did: Did): Promise<StoredSession | "damaged" | undefined>;
-  readAll(): Promise<{ sessions: StoredSession[]; damaged: DamagedSession[] }>;
+  read(did: Did): StoredSession | "damaged" | undefined;
+  readAll(): { sessions: StoredSession[]; damaged: DamagedSession[] };
   /** Returns once the file is on disk. */
   write(session: StoredSession): Promise<void>;
   remove(did: Did): Promise<void>;
   /** The account that commands act as where nobody says otherwise. */
-  readDefault(): Promise<Did | "damaged" | undefined>;
+  readDefault(): Did | "damaged" | undefined;
   writeDefault(did: Did | undefined): Promise<void>;
   /** The last nonce that the account's PDS gave out for proofs. */
-  readNonce(did: Did): Promise<string | undefined>;
+  readNonce(did: Did): string | undefined;
   writeNonce(did: Did, nonce: string): Promise<void>;
   path(did: Did): string;
   /** The file that names the default. */
@@ -89,17 +89,13 @@ export function openSessionStore(dir: string): SessionStore {
     lockPath: (did) => named(did, "lock"),
     read: (did) => readSession(path(did)),
 
-    async readAll() {
-      const files = await readdir(dir).catch((error: unknown) => {
-        if (isMissing(error)) return [];
-        throw error;
-      });
+    readAll() {
       const sessions: StoredSession[] = [];
       const damaged: DamagedSession[] = [];
-      for (const file of files.filter((name) => name.endsWith(".json")).sort()) {
+      for (const file of namesIn(dir).filter((name) => name.endsWith(".json")).sort()) {
         const did = file.slice(0, -".json".length).replaceAll("_", ":");
         if (!isDid(did)) continue;
-        const session = await readSession(join(dir, file));
+        const session = readSession(join(dir, file));
         if (session === "damaged") damaged.push({ did, path: join(dir, file) });
         else if (session !== undefined) sessions.push(session);
       }
@@ -116,9 +112,13 @@ export function openSessionStore(dir: string): SessionStore {
       await rm(named(did, "nonce"), { force: true });
     },
 
-    async readDefault() {
-      const text = (await readText(defaultPath).catch(() => ""))?.trim();
-      return text === undefined || isDid(text) ? text : "damaged";
+    readDefault() {
+      try {
+        const text = readText(defaultPath)?.trim();
+        return text === undefined || isDid(text) ? text : "damaged";
+      } catch {
+        return "damaged";
+      }
     },
 
     async writeDefault(did) {
@@ -138,9 +138,9 @@ export function openSessionStore(dir: string): SessionStore {
   };
 }
 
-async function readSession(path: string): Promise<StoredSession | "damaged" | undefined> {
+function readSession(path: string): StoredSession | "damaged" | undefined {
   try {
-    const text = await readText(path);
+    const text = readText(path);
     if (text === undefined) return undefined;
     const session: unknown = JSON.parse(text);
     return isSession(session) ? session : "damaged";

@@ -22,7 +22,7 @@ export async function openSigner(opened: StoredSession, options: SignerOptions):
     };
   }
   const prove = await openProver(opened.dpopJwk);
-  let nonce = await store.readNonce(opened.did);
+  let nonce = store.readNonce(opened.did);
   return async (session, url, init) => {
     const accessToken = session.kind === "oauth" ? session.tokenSet.access_token : "";
     const attempt = async () => {

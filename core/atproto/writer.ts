@@ -58,7 +58,7 @@ export interface Writer {
 export interface WriterOptions {
   readonly account: Account;
   /** Signs the account's requests; asked for when first used. */
-  readonly authorized: () => Promise<Authorized>;
+  readonly authorized: () => Authorized;
   readonly signal: AbortSignal;
   /** Milliseconds for one request; an upload has more, by its size. */
   readonly timeoutMs: number;
@@ -76,7 +76,7 @@ export function openWriter({ account, authorized, signal, timeoutMs }: WriterOpt
 
   async function openOne(): Promise<Agent> {
     const { openAgent } = await import("./agent.ts");
-    const { fetch } = await authorized();
+    const { fetch } = authorized();
     return openAgent(repo, async (path, init) => {
       const size = init.body instanceof Uint8Array ? init.body.length : 0;
       const timeout = AbortSignal.timeout(timeoutMs + Math.ceil(size / BYTES_PER_MS));

@@ -107,9 +107,10 @@ const status = command({
   kind: "machine",
   params: () => ({}),
   examples: [{ line: "login status", says: "show them, and which one commands act as" }],
-  async run({ sessions, freshness, reader, note }) {
-    const infos = await sessions.list();
-    const damaged = await sessions.listDamaged();
+  async run({ sessions, freshness, note, ...context }) {
+    const reader = await context.reader();
+    const infos = sessions.list();
+    const damaged = sessions.listDamaged();
     const chosen = await sessions.choose().catch((error: unknown) => {
       if (!(error instanceof AuthError)) throw error;
       const hint = typeof error.hint === "string" ? `; ${error.hint}` : "";
@@ -186,7 +187,7 @@ const logout = command({
   async run(context, { handle, all }) {
     const { sessions } = context;
     if (all && handle !== undefined) throw new UsageError("give a handle or --all, not both");
-    const damaged = all || handle !== undefined ? await sessions.listDamaged() : [];
+    const damaged = all || handle !== undefined ? sessions.listDamaged() : [];
     const meant = all || damaged.length === 0
       ? damaged
       : await findDamaged(context, damaged, handle);
@@ -197,7 +198,7 @@ const logout = command({
       accounts.push({ did });
     }
     const leaving = all
-      ? await sessions.list()
+      ? sessions.list()
       : accounts.length > 0
       ? []
       : [await findLogin(context, handle)];
@@ -231,11 +232,12 @@ async function findDamaged(
 
 /** The login that is meant: by handle or DID as it was then, or as it is now. */
 async function findLogin(
-  { sessions, identity, reader }: MachineContext,
+  { sessions, identity, ...context }: MachineContext,
   handle: string | undefined,
 ): Promise<SessionInfo> {
-  const infos = await sessions.list();
+  const infos = sessions.list();
   if (handle === undefined) {
+    const reader = await context.reader();
     const info = infos.find(({ did }) => did === reader?.did);
     if (info !== undefined) return info;
     await sessions.choose();
@@ -247,7 +249,7 @@ async function findLogin(
   const renamed = infos.find((info) => info.did === did);
   if (renamed !== undefined) return renamed;
   // Its error names the file, where there is one that cannot be read.
-  if ((await sessions.listDamaged()).some((damaged) => damaged.did === did)) {
+  if (sessions.listDamaged().some((damaged) => damaged.did === did)) {
     await sessions.choose(did);
   }
   const known = infos.map(({ handle }) => handle).join(", ");

@@ -62,7 +62,7 @@ export async function fold(
       store.close();
     }
     const received = objects === 0 ? undefined : await mirror.receive(file, tips);
-    const folds = await foldedBy(manifest, from, context, repository);
+    const folds = foldedBy(manifest, from, context, repository);
     const arrange = async (record: Refs, made: Made): Promise<Arrangement> => {
       const after = record.packs.slice(manifest.record.packs.length);
       refuseOther(record, manifest.record, repository.spelled);
@@ -85,13 +85,13 @@ export async function fold(
 }
 
 /** The SHA-256 of the packs from the `from`-th on and of the tail's. */
-async function foldedBy(
+function foldedBy(
   { record: { packs, tail } }: Manifest,
   from: number,
   context: WriteContext,
   { mirror }: Repository,
-): Promise<string[]> {
-  const state = await mirror.state();
+): string[] {
+  const state = mirror.state();
   const known = packs.slice(from).map(({ cid }) => state?.records.get(cid));
   context.signal.throwIfAborted();
   return [

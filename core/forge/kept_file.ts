@@ -50,7 +50,7 @@ async function claim(
   for (const name of await readdir(path).catch(() => [])) {
     if (!name.startsWith("push-")) continue;
     const left = join(path, name);
-    if (await readText(join(left, NOTE)) !== key) continue;
+    if (readText(join(left, NOTE)) !== key) continue;
     const release = await tryLock(join(left, LOCK));
     if (release === undefined) continue;
     try {

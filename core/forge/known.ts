@@ -27,7 +27,7 @@ export async function findKnown(
       : owner === undefined
       ? []
       : kind === "repo"
-      ? await context.mirrors.names(await context.identity.resolve(owner))
+      ? context.mirrors.names(await context.identity.resolve(owner))
       : repo === undefined
       ? []
       : kind === "rev"
@@ -41,8 +41,10 @@ export async function findKnown(
 }
 
 /** The reader, and every account with a mirror here whose handle is known. */
-async function knownOwners({ reader, mirrors, identity }: ReadContext): Promise<string[]> {
-  const dids = (await mirrors.owners()).slice(0, MOST);
+async function knownOwners(context: ReadContext): Promise<string[]> {
+  const { mirrors, identity } = context;
+  const reader = await context.reader();
+  const dids = mirrors.owners().slice(0, MOST);
   const handles = await Promise.all(dids.map(async (did) => {
     try {
       const { handle } = await identity.resolve(did);

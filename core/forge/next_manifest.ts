@@ -55,7 +55,7 @@ export async function nextManifest(
   const nextHead = head ?? (hasBranches(seen.refs) ? undefined : firstHead) ?? seen.record.head;
   const gone = updates.find(({ ref, new: made }) => ref === nextHead && made === undefined);
   if (gone) throw refuseCurrent(gone.ref, repository.spelled);
-  const state = await repository.mirror.state();
+  const state = repository.mirror.state();
   const rest: Refs = {
     ...seen.record,
     head: nextHead,

@@ -83,7 +83,7 @@ export async function writePackRecord(
     if (bytes <= INLINE_BYTES) {
       return await createPack(context, { ...record, data: await readFile(file) });
     }
-    const uploaded = await Uploaded.open(context, mirror);
+    const uploaded = Uploaded.open(context, mirror);
     const inBlobs = async () => {
       const blobs = await uploadPieces(context, received, uploaded);
       return await createPack(context, { ...record, blobs });

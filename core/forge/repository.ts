@@ -118,7 +118,7 @@ async function lookUp(
   mayBeOld: boolean,
 ): Promise<Remembered | undefined> {
   const { mirrors, freshness } = context;
-  const known = await mirrors.recall(owner, key);
+  const known = mirrors.recall(owner, key);
   const age = known && context.now().getTime() - known.checkedAt;
   if (known && age !== undefined && (freshness.offline || (age >= 0 && age < freshness.maxAge))) {
     return known;

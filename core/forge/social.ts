@@ -56,7 +56,8 @@ export async function accountOf(
   actor: string | undefined,
 ): Promise<Account> {
   if (actor !== undefined) return await context.identity.resolve(actor);
-  if (context.reader) return context.reader;
+  const reader = await context.reader();
+  if (reader) return reader;
   throw new UsageError("handle is missing: whose, when no one is logged in", {
     hint: { signIn: "none" },
   });

@@ -11,7 +11,8 @@ export async function readStatus(
   context: ReadContext,
   { server, repo }: { server?: string | undefined; repo?: RepoName | undefined },
 ) {
-  const { reader, appview } = context;
+  const { appview } = context;
+  const reader = await context.reader();
   const url = server ?? appview;
   if (url === undefined) context.note("no appview is configured");
   return {
@@ -25,7 +26,7 @@ export async function readStatus(
 async function readMirror(context: ReadContext, repo: RepoName) {
   const { repository, view } = await openReading(context, repo);
   const { mirror, spelled, uri } = repository;
-  const state = await mirror.state();
+  const state = mirror.state();
   const commit = view.refs.get(view.head)?.oid;
   return {
     repo: spelled,

@@ -38,7 +38,7 @@ export async function sweep(context: WriteContext, repository: Repository): Prom
     const { manifest } = await mirror.latest({ toWrite: true });
     const leftovers = await findLeftovers(context, uri, manifest, commit);
     const deletes = leftovers.slice(0, MOST_DELETES);
-    const seen = Math.max(manifest.record.generation, (await mirror.state())?.generation ?? 0);
+    const seen = Math.max(manifest.record.generation, mirror.state()?.generation ?? 0);
     const { next, refs } = await trim(context, manifest, deletes, seen + 1);
     if (deletes.length === 0 && refs === 0) return { packs: 0, claims: 0, refs: 0 };
     try {

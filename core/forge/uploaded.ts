@@ -26,10 +26,10 @@ export class Uploaded {
   }
 
   /** Reads what was noted; of another PDS's blobs nothing is known. */
-  static async open(context: WriteContext, { path }: Mirror): Promise<Uploaded> {
+  static open(context: WriteContext, { path }: Mirror): Uploaded {
     const file = join(path, FILE);
     const known = new Map<string, BlobRef>();
-    for (const line of (await readText(file) ?? "").split("\n")) {
+    for (const line of (readText(file) ?? "").split("\n")) {
       const noted = parseLine(line);
       if (noted?.pds === context.account.pds) known.set(noted.blob.ref.$link, noted.blob);
     }

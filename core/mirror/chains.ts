@@ -88,8 +88,8 @@ export class Chains {
 }
 
 /** Reads what a mirror knows of chains; undefined when there is nothing, or it is damaged. */
-export async function readChains(path: string): Promise<Chains | undefined> {
-  const text = await readText(join(path, CHAINS));
+export function readChains(path: string): Chains | undefined {
+  const text = readText(join(path, CHAINS));
   if (text === undefined) return undefined;
   try {
     return new Chains(
@@ -106,7 +106,7 @@ export async function readChains(path: string): Promise<Chains | undefined> {
 /** Writes them, all or nothing; run under the mirror's lock. */
 export async function writeChains(path: string, chains: Chains, unique: string): Promise<void> {
   const text = chains.toText();
-  if (await readText(join(path, CHAINS)) === text) return;
+  if (readText(join(path, CHAINS)) === text) return;
   await writeAtomic(join(path, CHAINS), text, { unique });
 }
 

@@ -72,12 +72,12 @@ export class Mirror {
   }
 
   /** What the mirror knows of itself; undefined when it has never been synced, or lacks what it knows of. */
-  async state(): Promise<State | undefined> {
+  state(): State | undefined {
     let seen: string | undefined;
     for (;;) {
-      const state = await readState(this.path);
+      const state = readState(this.path);
       if (state === undefined) return undefined;
-      if (await isIntact(this.path, state.packs, [UNVERIFIED, CHAINS])) return state;
+      if (isIntact(this.path, state.packs, [UNVERIFIED, CHAINS])) return state;
       // Another process may have joined packs between the two looks.
       const names = [...state.packs.values()].join();
       if (names === seen) return undefined;
@@ -97,7 +97,7 @@ export class Mirror {
   }
 
   async #view({ offline, maxAge, strict = false }: Freshness): Promise<View> {
-    const state = await this.state();
+    const state = this.state();
     const age = state && this.#world.now().getTime() - state.checkedAt;
     if (state && age !== undefined && (offline || (age >= 0 && age < maxAge))) {
       return this.#viewOf(state);
@@ -146,7 +146,7 @@ export class Mirror {
   /** The paths, without their ending, of the indexes of these of the manifest's packs, all held whole. */
   async packPaths(listed: Refs["packs"]): Promise<string[]> {
     const { listPath } = await import("./consolidate.ts");
-    const state = await this.state();
+    const state = this.state();
     return await Promise.all(listed.map(async ({ cid, rkey }) => {
       const sha256 = state?.records.get(cid) ?? "";
       const name = state?.packs.get(sha256);
@@ -203,9 +203,9 @@ export class Mirror {
     made: readonly Sealed[],
   ): Promise<void> {
     await this.#locked(async () => {
-      const state = await this.state();
+      const state = this.state();
       const packs = new Map(state?.packs);
-      let chains = await readChains(this.path) ?? new Chains();
+      let chains = readChains(this.path) ?? new Chains();
       if (received) {
         const { verified, folder, sha256, name, close } = received;
         close();
@@ -289,7 +289,7 @@ export class Mirror {
     manifest: Manifest,
     { isWhole = false, toWrite = false }: { isWhole?: boolean; toWrite?: boolean },
   ): Promise<View> {
-    const state = await this.state();
+    const state = this.state();
     const { generation } = manifest.record;
     const isThere = !isWhole || manifest.record.packs.every(({ cid }) => packName(state, cid));
     if (state && state.cid === manifest.cid && isThere) {

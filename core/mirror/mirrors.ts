@@ -1,9 +1,9 @@
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Account } from "../atproto/identity.ts";
 import type { Repo } from "../atproto/lexicons.gen.ts";
 import { type Did, isDid } from "../atproto/syntax.ts";
-import { isMissing, readText, writeAtomic } from "../files.ts";
+import { namesIn, readText, writeAtomic } from "../files.ts";
 import { Mirror, type Surroundings } from "./mirror.ts";
 
 /** What an owner's name record and repository record said when they were last read. */
@@ -21,22 +21,22 @@ export interface Mirrors {
   /** The mirror of the repository with this rkey; the same one each time it is asked for. */
   at(account: Account, rkey: string): Mirror;
   /** What `key`, a name in lower case or an rkey, led to; undefined when it is not known here. */
-  recall(account: Account, key: string): Promise<Remembered | undefined>;
+  recall(account: Account, key: string): Remembered | undefined;
   remember(account: Account, key: string, what: Remembered | undefined): Promise<void>;
   /** Heals the mirrors that were asked for; true when one was damaged. */
   heal(how: { offline: boolean }): Promise<boolean>;
   /** Whose repositories are known here. */
-  owners(): Promise<Did[]>;
+  owners(): Did[];
   /** The names of an account's repositories that are known here, sorted. */
-  names(account: Account): Promise<string[]>;
+  names(account: Account): string[];
 }
 
 /** Opens the mirrors under the cache folder. */
 export function openMirrors(world: Surroundings): Mirrors {
   const mirrors = new Map<string, Mirror>();
   const fileOf = ({ did }: Account) => join(world.cacheDir, did.replaceAll(":", "_"), "names.json");
-  const read = async (account: Account): Promise<Record<string, Remembered>> => {
-    const text = await readText(fileOf(account));
+  const read = (account: Account): Record<string, Remembered> => {
+    const text = readText(fileOf(account));
     try {
       return text === undefined ? {} : JSON.parse(text);
     } catch {
@@ -50,12 +50,12 @@ export function openMirrors(world: Surroundings): Mirrors {
       mirrors.set(key, mirror);
       return mirror;
     },
-    async recall(account, key) {
-      const all = await read(account);
+    recall(account, key) {
+      const all = read(account);
       return Object.hasOwn(all, key) ? all[key] : undefined;
     },
     async remember(account, key, what) {
-      const all = await read(account);
+      const all = read(account);
       await mkdir(join(fileOf(account), ".."), { recursive: true });
       // Two processes may lose each other's entry here: it is only a cache, and the next look puts it back.
       const next = Object.fromEntries([
@@ -69,19 +69,12 @@ export function openMirrors(world: Surroundings): Mirrors {
       for (const mirror of mirrors.values()) isHealed = await mirror.heal(how) || isHealed;
       return isHealed;
     },
-    async owners() {
-      try {
-        // A folder's name is the DID with its colons replaced.
-        return (await readdir(world.cacheDir)).map((name) => name.replaceAll("_", ":")).filter(
-          isDid,
-        );
-      } catch (error) {
-        if (isMissing(error)) return [];
-        throw error;
-      }
+    owners() {
+      // A folder's name is the DID with its colons replaced.
+      return namesIn(world.cacheDir).map((name) => name.replaceAll("_", ":")).filter(isDid);
     },
-    async names(account) {
-      const all = Object.values(await read(account));
+    names(account) {
+      const all = Object.values(read(account));
       return [...new Set(all.map(({ record }) => record.name))].sort();
     },
   };

@@ -1,6 +1,6 @@
-import { access, copyFile, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { access, copyFile, mkdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isMissing, readText, writeAtomic } from "../files.ts";
+import { isMissing, namesIn, readText, writeAtomic } from "../files.ts";
 import { formatPackedRefs, type RefTarget } from "./manifest.ts";
 
 /**
@@ -23,7 +23,7 @@ export async function makeBare(path: string, unique: string): Promise<void> {
   await mkdir(join(path, "refs"), { recursive: true });
   for (const [name, text] of [["config", CONFIG], ["HEAD", "ref: refs/heads/main\n"]] as const) {
     const file = join(path, name);
-    if (await readText(file) === undefined) await writeAtomic(file, text, { unique });
+    if (readText(file) === undefined) await writeAtomic(file, text, { unique });
   }
   const tag = join(path, "..", "..", "CACHEDIR.TAG");
   await writeAtomic(tag, "Signature: 8a477f597d28d172789f06886806bc55\n", { unique });
@@ -43,7 +43,7 @@ export async function placeRefs(
     ] as const
   ) {
     const file = join(path, name);
-    if (await readText(file) !== text) await writeAtomic(file, text, { unique });
+    if (readText(file) !== text) await writeAtomic(file, text, { unique });
   }
 }
 
@@ -60,12 +60,10 @@ export function packsOf(path: string): string {
  * git looks for those.
  */
 export async function movePacks(from: string, path: string): Promise<void> {
-  const lists = await listNames(join(from, LISTS));
+  const lists = namesIn(join(from, LISTS));
   if (lists.length > 0) await mkdir(join(path, LISTS), { recursive: true });
   for (const name of lists) await rename(join(from, LISTS, name), join(path, LISTS, name));
-  const indexes = (await listNames(packsOf(from))).filter((name) =>
-    /^pack-[0-9a-f]{40}\.idx$/.test(name)
-  )
+  const indexes = namesIn(packsOf(from)).filter((name) => /^pack-[0-9a-f]{40}\.idx$/.test(name))
     .sort();
   for (const index of indexes) {
     const pack = index.replace(/idx$/, "pack");
@@ -76,7 +74,7 @@ export async function movePacks(from: string, path: string): Promise<void> {
 
 /** Removes the packs that wait in `from` under other names than these: no check of new refs may count on them. */
 export async function dropOtherPacks(from: string, names: ReadonlySet<string>): Promise<void> {
-  for (const name of await listNames(packsOf(from))) {
+  for (const name of namesIn(packsOf(from))) {
     if (names.has(name.replace(/\.(pack|idx)$/, ""))) continue;
     await rm(join(packsOf(from), name), { recursive: true, force: true });
   }
@@ -86,26 +84,24 @@ export async function dropOtherPacks(from: string, names: ReadonlySet<string>): 
  * True when the repository at `path` has git's own files, the git packs that these were made into, by SHA-256, and the
  * lists of those that are in one together: a cache may be cleared at any time, by halves.
  */
-export async function isIntact(
+export function isIntact(
   path: string,
   packs: ReadonlyMap<string, string>,
   others: readonly string[],
-): Promise<boolean> {
+): boolean {
   // Lists cost less than a look at each.
-  const [names, own, lists] = await Promise.all(
-    [packsOf(path), path, join(path, LISTS)].map(listNames),
-  );
-  const there = new Set(names);
+  const there = new Set(namesIn(packsOf(path)));
   for (const name of packs.values()) {
     if (name !== "" && !(there.has(`${name}.pack`) && there.has(`${name}.idx`))) return false;
   }
-  return unlisted(packs, lists ?? []).length === 0 &&
-    ["HEAD", "config", "packed-refs", "refs", ...others].every((name) => own?.includes(name));
+  const own = new Set(namesIn(path));
+  return ["HEAD", "config", "packed-refs", "refs", ...others].every((name) => own.has(name)) &&
+    unlisted(packs, namesIn(join(path, LISTS))).length === 0;
 }
 
 /** Copies the index of a git pack that several packs, each whole, have come to be, so that there is a list for each. */
 export async function keepLists(path: string, packs: ReadonlyMap<string, string>): Promise<void> {
-  const lacking = unlisted(packs, await listNames(join(path, LISTS)));
+  const lacking = unlisted(packs, namesIn(join(path, LISTS)));
   if (lacking.length > 0) await mkdir(join(path, LISTS), { recursive: true });
   for (const sha256 of lacking) {
     const idx = join(packsOf(path), `${packs.get(sha256)}.idx`);
@@ -135,19 +131,10 @@ export async function holdsPack(path: string, name: string): Promise<boolean> {
   }
 }
 
-async function listNames(dir: string): Promise<string[]> {
-  try {
-    return await readdir(dir);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-}
-
 /** The bytes of the files in the pack folder of the repository at `path`. */
 export async function sizeOfPacks(path: string): Promise<number> {
   let bytes = 0;
-  for (const name of await readdir(packsOf(path))) {
+  for (const name of namesIn(packsOf(path))) {
     bytes += (await stat(join(packsOf(path), name))).size;
   }
   return bytes;
@@ -157,7 +144,7 @@ const LEFT_OVER_MS = 24 * 60 * 60_000;
 
 /** Removes what pushes and writes that were cut off over a day ago have left in the repository at `path`. */
 export async function sweepPushes(path: string, now: Date): Promise<void> {
-  for (const name of await readdir(path)) {
+  for (const name of namesIn(path)) {
     if (!name.startsWith("push-") && !name.endsWith(".tmp")) continue;
     const left = join(path, name);
     const there = await stat(left).catch(() => undefined);

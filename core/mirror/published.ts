@@ -17,7 +17,7 @@ export async function publishedOf(
   if (needs.length === 0 && bytes > TAIL_BYTES) {
     return { file, sha256, bytes, objects, needs, chains: [] };
   }
-  const known = await readChains(path);
+  const known = readChains(path);
   if (needs.length === 0 || known !== undefined && known.deepest(chains()) <= MOST_CHAIN) {
     return { file, sha256, bytes, objects, needs, chains: [...chains()] };
   }

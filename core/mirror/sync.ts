@@ -66,7 +66,7 @@ export async function fetchPacks(
   const arriving = openStore(waiting);
   const store = layered(held, arriving);
   const links = new Links();
-  let chains = await readChains(path) ?? new Chains();
+  let chains = readChains(path) ?? new Chains();
   try {
     const wanted = await listWanted(records, account, manifest, packs, known);
     const total = wanted.reduce((sum, { source }) => sum + sizeOf(source), 0);

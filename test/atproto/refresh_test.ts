@@ -102,7 +102,7 @@ describe("eight processes with one login", () => {
       reject: (why) => pasted.reject(new Error(why)),
     });
     const ask = async () => {
-      const { fetch } = await openLogins(world).authorized(account.did);
+      const { fetch } = openLogins(world).authorized(account.did);
       await (await fetch("/xrpc/com.atproto.server.getSession")).body?.cancel();
     };
     await ask();

@@ -16,7 +16,7 @@ async function ask(): Promise<string> {
   const identity = openIdentity({ ...common, plc, cacheFile, offline: false });
   const sessions = openSessions({ ...common, dir, identity, loopback: true });
   if (!isDid(did)) return "no DID";
-  const { fetch } = await sessions.authorized(did);
+  const { fetch } = sessions.authorized(did);
   const response = await fetch("/xrpc/com.atproto.server.getSession");
   await response.body?.cancel();
   return String(response.status);

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { afterAll, beforeAll, beforeEach, describe, it } from "@std/testing/bdd";
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -33,14 +33,14 @@ describe("logins with a password", () => {
   const login = (account: Account) =>
     sessions.loginWithPassword(account, passwords.get(account.did) ?? "");
   const status = async (from: Sessions, account = alice) => {
-    const { fetch } = await from.authorized(account.did);
+    const { fetch } = from.authorized(account.did);
     const response = await fetch(ASK);
     await response.body?.cancel();
     return response.status;
   };
   /** Changes what the file of alice's login holds. */
   const edit = async (change: (session: Record<string, string>) => object) => {
-    const [info] = (await sessions.list()).filter(({ did }) => did === alice.did);
+    const [info] = sessions.list().filter(({ did }) => did === alice.did);
     assert(info);
     const session = JSON.parse(await readFile(info.path, "utf8"));
     await writeFile(info.path, JSON.stringify({ ...session, ...change(session) }));
@@ -70,7 +70,7 @@ describe("logins with a password", () => {
   });
 
   it("are kept in files that their user alone may read", async () => {
-    assertEquals(await sessions.list(), []);
+    assertEquals(sessions.list(), []);
     assertEquals(await sessions.choose(), undefined);
     const info = await login(alice);
     assertEquals([info.did, info.handle, info.kind, info.missing, info.ended], [
@@ -93,7 +93,7 @@ describe("logins with a password", () => {
 
   it("are refused for a wrong password, and nothing is kept", async () => {
     await assertRejects(() => sessions.loginWithPassword(alice, "wrong"), AuthError, "password");
-    assertEquals(await sessions.list(), []);
+    assertEquals(sessions.list(), []);
   });
 
   it("take an app password", async () => {
@@ -124,14 +124,14 @@ describe("logins with a password", () => {
   it("that cannot be read are never replaced by another account's", async () => {
     await login(bob);
     await login(alice);
-    const [info] = (await sessions.list()).filter(({ did }) => did === alice.did);
+    const [info] = sessions.list().filter(({ did }) => did === alice.did);
     assert(info);
     await writeFile(info.path, "{bad");
     for (const as of [undefined, alice.did, alice.handle]) {
       const error = await assertRejects(() => sessions.choose(as), AuthError, info.path);
       assertMatch(String(error.hint), new RegExp(`logout ${alice.did}`));
     }
-    assertEquals(await sessions.listDamaged(), [{ did: alice.did, path: info.path }]);
+    assertEquals(sessions.listDamaged(), [{ did: alice.did, path: info.path }]);
     assertEquals((await sessions.choose(bob.did))?.info.did, bob.did);
     await rm(info.path);
     await assertRejects(() => sessions.choose(), AuthError, "not signed in");
@@ -148,7 +148,7 @@ describe("logins with a password", () => {
   it("end at the PDS too when they are left, and the other one applies", async () => {
     await login(bob);
     await login(alice);
-    const file = (await sessions.list())[0]?.path ?? "";
+    const file = sessions.list()[0]?.path ?? "";
     const { refreshJwt } = JSON.parse(await readFile(file, "utf8"));
     assertEquals(await sessions.logout(alice.did), true);
     const again = await fetch(`${network.pds}/xrpc/com.atproto.server.refreshSession`, {
@@ -158,7 +158,7 @@ describe("logins with a password", () => {
     await again.body?.cancel();
     assertEquals(again.status, 400);
     assertEquals((await sessions.choose())?.info.did, bob.did);
-    await assertRejects(() => sessions.authorized(alice.did), AuthError, "not signed in");
+    assertThrows(() => sessions.authorized(alice.did), AuthError, "not signed in");
   });
 
   it("are unchecked where something else than a PDS answers", async () => {
@@ -175,13 +175,13 @@ describe("logins with a password", () => {
     await login(alice);
     using _fault = proxies.pds.inject({}, { kind: "drop", when: "before" });
     assertEquals(await sessions.logout(alice.did), false);
-    assertEquals(await sessions.list(), []);
+    assertEquals(sessions.list(), []);
   });
 
   it("replace one another, and the old one ends", async () => {
     await login(alice);
     await login(alice);
-    assertEquals((await sessions.list()).length, 1);
+    assertEquals(sessions.list().length, 1);
     assertEquals(proxies.pds.count({ nsid: "com.atproto.server.deleteSession" }), 1);
   });
 
@@ -189,7 +189,7 @@ describe("logins with a password", () => {
     await login(alice);
     await expire();
     const asking = openLogins(world);
-    const { fetch } = await asking.authorized(alice.did);
+    const { fetch } = asking.authorized(alice.did);
     const all = await Promise.all(Array.from({ length: 5 }, () => fetch(ASK)));
     assertEquals(all.map((response) => response.status), [200, 200, 200, 200, 200]);
     await Promise.all(all.map((response) => response.body?.cancel()));
@@ -237,7 +237,7 @@ describe("logins with a password", () => {
       ]);
     }
     proxies.pds.forget();
-    assertEquals((await sessions.list())[0]?.ended, true);
+    assertEquals(sessions.list()[0]?.ended, true);
     assertEquals(await sessions.check(alice.did), "ended");
     assertEquals(proxies.pds.seen.length, 0);
     await login(alice);
@@ -266,7 +266,7 @@ describe("logins with a password", () => {
     }));
     assertEquals(await asked, 200);
     await held.promise;
-    assertEquals((await sessions.list())[0]?.ended, false);
+    assertEquals(sessions.list()[0]?.ended, false);
   });
 
   it("are not brought back by a refresh that was under way when they were left", async () => {
@@ -280,18 +280,18 @@ describe("logins with a password", () => {
     hold.resolve();
     assertEquals(await asked, 200);
     await left;
-    assertEquals(await sessions.list(), []);
+    assertEquals(sessions.list(), []);
   });
 
   it("that are corrupt are told by their file, and made anew", async () => {
     const { path } = await login(alice);
     for (const text of ["", "{", "null", "[]", `{"did":"${alice.did}","kind":"password"}`]) {
       await writeFile(path, text);
-      assertEquals(await sessions.list(), []);
+      assertEquals(sessions.list(), []);
       await assertRejects(() => sessions.choose(), AuthError, path);
-      await assertRejects(() => sessions.authorized(alice.did), AuthError, path);
+      assertThrows(() => sessions.authorized(alice.did), AuthError, path);
     }
     await login(alice);
-    assertEquals((await sessions.list()).length, 1);
+    assertEquals(sessions.list().length, 1);
   });
 });

@@ -181,7 +181,7 @@ describe("a writer", () => {
     const fetch = async (path: string, init?: RequestInit) =>
       await globalThis.fetch(new URL(path, await closedUrl()), init);
     const away = write({
-      authorized: () => Promise.resolve({ did: account.did, pds: account.pds, fetch }),
+      authorized: () => ({ did: account.did, pds: account.pds, fetch }),
     });
     const error = await assertRejects(() => away.create(ID.follow, rkey(), follow()), RemoteError);
     assertEquals(error.code, "remote.unreachable");
@@ -272,7 +272,7 @@ describe("a writer", () => {
   it("is in no doubt when the login has ended", async () => {
     const fetch = () => Promise.reject(new AuthError("ended", "the login has ended"));
     const ended = write({
-      authorized: () => Promise.resolve({ did: account.did, pds: account.pds, fetch }),
+      authorized: () => ({ did: account.did, pds: account.pds, fetch }),
     });
     const error = await assertRejects(() => ended.create(ID.follow, rkey(), follow()), AuthError);
     assertEquals(error.code, "auth.ended");
@@ -282,7 +282,7 @@ describe("a writer", () => {
     const { did, password } = await network.createAccount("asleep");
     const other = await world.identity.resolve(did);
     await sessions.loginWithPassword(other, password);
-    const { fetch } = await sessions.authorized(other.did);
+    const { fetch } = sessions.authorized(other.did);
     const asleep = write({ account: other, authorized: () => sessions.authorized(other.did) });
     await fetch("/xrpc/com.atproto.server.deactivateAccount", {
       method: "POST",

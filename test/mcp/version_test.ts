@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, it } from "@std/testing/bdd";
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -57,19 +57,19 @@ describe("the question about versions", () => {
 
   it("is asked once a day, and no call waits for the answer", async () => {
     answers = false;
-    await watch().check();
+    watch().check();
     await known(String(now));
     while (asked === 0) await new Promise((done) => setTimeout(done, 5));
-    await watch().check();
+    watch().check();
     assertEquals(asked, 1);
     server.closeAllConnections();
     [said, answers, now] = ['{"version":"1.3.0"}', true, now + 86_400_000];
-    await watch().check();
+    watch().check();
     await known("1.3.0");
     assertEquals(asked, 2);
-    await watch().check();
+    watch().check();
     now -= 1;
-    await watch().check();
+    watch().check();
     // A clock that was set back tells nothing of when it was asked.
     await known(String(now));
     while (asked < 3) await new Promise((done) => setTimeout(done, 5));
@@ -78,30 +78,30 @@ describe("the question about versions", () => {
   it("brings a notice of a newer version, once", async () => {
     said = '{"version":"1.10.0","minimum":"1.2.3"}';
     const first = watch();
-    await first.check();
+    first.check();
     await known("1.10.0");
     assertEquals(
-      await first.notice(),
+      first.notice(),
       "knotless 1.10.0 is out, and this is 1.2.3: knotless upgrade brings it",
     );
-    assertEquals(await first.notice(), undefined);
-    await watch().check();
+    assertEquals(first.notice(), undefined);
+    watch().check();
   });
 
   it("refuses what is older than the appview takes, unless that is to be ignored", async () => {
     said = '{"version":"2.0.0","minimum":"2.0.0"}';
-    await watch().check();
+    watch().check();
     await known("2.0.0");
-    const error = await assertRejects(() => watch().check(), OutdatedError);
+    const error = assertThrows(() => watch().check(), OutdatedError);
     assertEquals(
       [error.message, error.hint, error.exit],
       [`this knotless is 1.2.3, and ${new URL(appview).host} takes 2.0.0 or newer`, {
         command: "upgrade",
       }, 10],
     );
-    await watch({ KNOTLESS_IGNORE_MINIMUM: "1" }).check();
+    watch({ KNOTLESS_IGNORE_MINIMUM: "1" }).check();
     // What one appview asks for is no matter of another.
-    await watch({ KNOTLESS_APPVIEW: "http://127.0.0.1:1" }).check();
+    watch({ KNOTLESS_APPVIEW: "http://127.0.0.1:1" }).check();
   });
 
   it("takes nothing from an answer that does not fit", async () => {
@@ -115,18 +115,18 @@ describe("the question about versions", () => {
     for (const [at, text] of odd.entries()) {
       said = text;
       const env = { KNOTLESS_CACHE_DIR: join(dir, String(at)) };
-      await watch(env).check();
+      watch(env).check();
       while (asked === at) await new Promise((done) => setTimeout(done, 5));
-      await watch(env).check();
-      assertEquals(await watch(env).notice(), undefined);
+      watch(env).check();
+      assertEquals(watch(env).notice(), undefined);
     }
     await writeFile(join(dir, "versions.json"), "{half");
-    await watch({}, true).check();
-    assertEquals(await watch({}, true).notice(), undefined);
+    watch({}, true).check();
+    assertEquals(watch({}, true).notice(), undefined);
   });
 
   it("is not asked offline, and not without an appview", async () => {
-    await watch({}, true).check();
+    watch({}, true).check();
     assertEquals([asked, await file()], [0, undefined]);
     const env = { KNOTLESS_CACHE_DIR: dir };
     const options = { env, version, platform: "linux", fetch, unique: "", offline: false };
