@@ -1,7 +1,8 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createBranch, deleteBranch, renameBranch } from "../../core/forge/refs.ts";
 import { git } from "../support/git.ts";
 import type { Machine } from "../support/machine.ts";
+import type { Json } from "../support/owner.ts";
 import { describePair } from "../support/pair.ts";
 import { errorOf, overtaken, PUT, valueOf } from "../support/racer.ts";
 
@@ -68,5 +69,30 @@ describePair("two machines of one account at once", (it) => {
       await createBranch(await machine.open("write"), app.named, { name: "one" });
     const late = await overtaken(left, PUT, () => make(left), () => make(right));
     assertEquals([errorOf(late).exit, errorOf(late).code], [6, "conflict.exists"]);
+  });
+
+  it("make a branch each, time and again, and no push is put down in the log twice", async ({ app, left, right, owner }) => {
+    await app.fill(left, "a");
+    const make = async (machine: Machine, name: string) =>
+      await createBranch(await machine.open("write"), app.named, { name });
+    for (let branch = 0; branch < 24; branch++) await make(left, `b${branch}`);
+    // Each put is lost to the other's branch once, until one has moved the log.
+    for (let branch = 0; branch < 24; branch++) {
+      const late = await overtaken(
+        left,
+        PUT,
+        () => make(left, `c${branch}`),
+        () => make(right, `d${branch}`),
+      );
+      valueOf(late);
+    }
+    const logs = (await owner.list("dev.knotless.log")).filter(({ value }) =>
+      value.repo === app.repository.uri
+    );
+    assert(logs.length > 0);
+    const ids = [...logs.map(({ value }) => value), { pushes: (await app.manifest()).log }]
+      .flatMap(({ pushes }) => pushes.map(({ id }: Json) => id));
+    assertEquals(ids.length, new Set(ids).size, "an id comes twice");
+    assertEquals(ids.length, 1 + 24 * 3);
   });
 });

@@ -9,6 +9,7 @@ import type { Repository } from "../../core/forge/repository.ts";
 import { sweep } from "../../core/forge/sweep.ts";
 import { openWriting } from "../../core/forge/writing.ts";
 import { binary } from "../support/binary.ts";
+import { answer } from "../support/faults.ts";
 import { git } from "../support/git.ts";
 import { run } from "../support/home.ts";
 import { killAt } from "../support/kill.ts";
@@ -137,12 +138,6 @@ describe("compacting that is disturbed", () => {
     assert(kills >= 8, `${kills} requests`);
   });
 
-  const answer = (status: number): Fault => ({
-    kind: "answer",
-    status,
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ error: "Wrong", message: "says the test" }),
-  });
   const faults: [string, Fault][] = [
     ["a lost request", { kind: "drop", when: "before" }],
     ["a lost answer", { kind: "drop", when: "after" }],
