@@ -11,7 +11,7 @@ import { openWriting } from "../../core/forge/writing.ts";
 import { binary } from "../support/binary.ts";
 import { answer } from "../support/faults.ts";
 import { git } from "../support/git.ts";
-import { run } from "../support/home.ts";
+import { run } from "../support/run.ts";
 import { killAt } from "../support/kill.ts";
 import { type Machine, openMachine } from "../support/machine.ts";
 import type { Network } from "../support/network.ts";

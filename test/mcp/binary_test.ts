@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { binary } from "../support/binary.ts";
-import { run } from "../support/home.ts";
+import { run } from "../support/run.ts";
 import { legacy, modern, OPENING, serveOverHttp, talk, toolCall } from "../support/mcp.ts";
 
 describe("the MCP server of the binary", () => {

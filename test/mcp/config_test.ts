@@ -5,7 +5,7 @@ import { clientNames, configFor } from "../../core/mcp_clients.ts";
 import { describeTool, isTool, type ToolFact, weighTool } from "../../core/tools.ts";
 import { nameToolsets, selectTools } from "../../core/toolsets.ts";
 import { binary } from "../support/binary.ts";
-import { run } from "../support/home.ts";
+import { run } from "../support/run.ts";
 import { connect } from "../support/mcp.ts";
 import { readRows } from "../support/rows.ts";
 

@@ -16,7 +16,7 @@ import { type Filter, readFilter, whyNot } from "../../mcp/filter.ts";
 import { type Asked, readFlags } from "../../mcp/flags.ts";
 import { instructionsFor } from "../../mcp/instructions.ts";
 import { binary } from "../support/binary.ts";
-import { run } from "../support/home.ts";
+import { run } from "../support/run.ts";
 import { connect, textsOf } from "../support/mcp.ts";
 
 const load = () => Promise.resolve(facts);

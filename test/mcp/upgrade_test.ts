@@ -17,7 +17,7 @@ import process from "node:process";
 import { type KnotlessError, NotFoundError, RefusedError, UsageError } from "../../core/errors.ts";
 import { upgrade, type Upgraded } from "../../core/upgrade/upgrade.ts";
 import { binary } from "../support/binary.ts";
-import { run } from "../support/home.ts";
+import { run } from "../support/run.ts";
 import { createSigner, nameOf, programOf, sumLine, writeRelease } from "../support/release.ts";
 
 const signer = createSigner();

@@ -2,7 +2,8 @@ import { describe, it } from "@std/testing/bdd";
 import { assert, assertEquals } from "@std/assert";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openHome, run } from "../support/home.ts";
+import { openHome } from "../support/home.ts";
+import { run } from "../support/run.ts";
 import { connect, textsOf } from "../support/mcp.ts";
 import { openNetwork } from "../support/network.ts";
 

@@ -13,7 +13,7 @@ import { openMirrors } from "../../core/mirror/mirrors.ts";
 import { binary } from "../support/binary.ts";
 import { git, tryGit } from "../support/git.ts";
 import { type GitHome, openGitHome } from "../support/git_home.ts";
-import { run } from "../support/home.ts";
+import { run } from "../support/run.ts";
 import { killAt, type KillOptions } from "../support/kill.ts";
 import { type Machine, openMachine } from "../support/machine.ts";
 import { type Network, openNetwork } from "../support/network.ts";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { findRepository } from "../../core/forge/repository.ts";
 import { binary } from "../support/binary.ts";
-import { run } from "../support/home.ts";
+import { run } from "../support/run.ts";
 import { noise } from "../support/owner.ts";
 import { describePair } from "../support/pair.ts";
 import { openProxiedMachine } from "../support/proxied.ts";

@@ -1,33 +1,22 @@
 /** One person's machine with git on it, which runs the remote helper: the binary's, or the source's when there is none. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Account } from "../../scripts/sandbox/state.ts";
-import type { Contexts, Kind } from "../../core/context.ts";
 import { createRepository, type Creation } from "../../core/forge/create.ts";
 import type { Repository } from "../../core/forge/repository.ts";
-import { openContexts } from "../../core/open.ts";
-import { type Folders, openFolders, type Person } from "./folders.ts";
+import { openFolders, type Person } from "./folders.ts";
+import { type Machine, openMachineIn } from "./machine.ts";
 import type { Network } from "./network.ts";
+import { type Ended, run } from "./run.ts";
 
-/** What came of a git command. */
-export interface Ended {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-export interface GitHome extends Folders {
+export interface GitHome extends Machine {
   /** Runs git in a folder below `dir`. */
   git(where: string, ...args: string[]): Promise<Ended>;
   /** Runs git with more in its environment. */
   gitWith(env: Record<string, string>, where: string, ...args: string[]): Promise<Ended>;
   /** Runs git, which must succeed, and gives what it says without the last newline. */
   ok(where: string, ...args: string[]): Promise<string>;
-  /** Opens a context on this machine, in this process. */
-  open<K extends Kind>(kind: K, as?: string): Promise<Contexts[K]>;
   /** Makes a repository of the account and gives its URL. */
   create(creation: Creation): Promise<{ url: string; repository: Repository }>;
-  login(account: Account): Promise<void>;
 }
 
 const main = fileURLToPath(new URL("../../main.ts", import.meta.url));
@@ -55,20 +44,11 @@ export async function openGitHome(
     ...folders.env,
   };
   await Deno.writeTextFile(join(dir, ".gitconfig"), "[init]\n\tdefaultBranch = main\n");
-  const surface = { signal: new AbortController().signal, note: () => {}, progress: () => {} };
-  const gitWith = async (more: Record<string, string>, where: string, ...args: string[]) => {
-    const { code, stdout, stderr } = await new Deno.Command("git", {
-      args,
-      cwd: join(dir, where),
-      env: { ...env, ...more },
-      clearEnv: true,
-    }).output();
-    const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
-    return { status: code, out: out ?? "", err: err ?? "" };
-  };
-  const home: GitHome = {
-    ...folders,
-    env,
+  const machine = await openMachineIn({ ...folders, env }, person);
+  const gitWith = (more: Record<string, string>, where: string, ...args: string[]) =>
+    run("git", args, { cwd: join(dir, where), env: { ...env, ...more } });
+  return {
+    ...machine,
     gitWith,
     git: (where, ...args) => gitWith({}, where, ...args),
     async ok(where, ...args) {
@@ -76,18 +56,12 @@ export async function openGitHome(
       if (status !== 0) throw new Error(`git ${args.join(" ")} ended with ${status}: ${err}`);
       return out.replace(/\n$/, "");
     },
-    open: (kind, as) => openContexts({ as, refresh: true }, env, surface)(kind),
     async create(creation) {
-      const repository = await createRepository(await home.open("write", account.did), creation);
+      const context = await machine.open("write", { as: account.did, refresh: true });
+      const repository = await createRepository(context, creation);
       return { url: `knotless://${repository.spelled}`, repository };
     },
-    async login({ did, password }) {
-      const { identity, sessions } = await home.open("machine");
-      await sessions.loginWithPassword(await identity.resolve(did), password);
-    },
   };
-  if (person.login !== false) await home.login(account);
-  return home;
 }
 
 async function placeHelper(bin: string): Promise<void> {

@@ -1,18 +1,10 @@
-import { spawn } from "node:child_process";
 import type { Client } from "@modelcontextprotocol/sdk/client";
 import { binary } from "./binary.ts";
 import { type Folders, openFolders, type Person } from "./folders.ts";
 import { connect, textsOf } from "./mcp.ts";
 import type { Network } from "./network.ts";
+import { type Ended, run } from "./run.ts";
 import { checkStructured } from "./structured.ts";
-
-/** What came of a program. */
-export interface Ended {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
-  readonly bytes: Uint8Array;
-}
 
 /** What a tool answered. */
 export interface ToolAnswer {
@@ -69,30 +61,4 @@ export async function openHome(
     }
   }
   return home;
-}
-
-/** Runs a program to its end. */
-export async function run(
-  program: string,
-  args: readonly string[],
-  { env, cwd, stdin }: {
-    env: Readonly<Record<string, string>>;
-    cwd: string;
-    stdin?: string | undefined;
-  },
-): Promise<Ended> {
-  const child = spawn(program, [...args], { env, cwd });
-  const out: Uint8Array[] = [];
-  const err: Uint8Array[] = [];
-  child.stdout.on("data", (chunk) => out.push(chunk));
-  child.stderr.on("data", (chunk) => err.push(chunk));
-  // A program that does not read its stdin may end first.
-  child.stdin.on("error", () => {});
-  child.stdin.end(stdin ?? "");
-  const status = await new Promise<number>((done, fail) => {
-    child.once("error", fail);
-    child.once("close", (code, signal) => done(code ?? (signal ? 128 : 1)));
-  });
-  const bytes = Buffer.concat(out);
-  return { status, bytes, out: bytes.toString(), err: Buffer.concat(err).toString() };
 }

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withLock } from "../../core/lock.ts";
-import { type Ended, run } from "./home.ts";
+import { type Ended, run } from "./run.ts";
 
 const SOURCE = fileURLToPath(new URL("../judges", import.meta.url));
 const CACHE = fileURLToPath(new URL("../../.cache/judges", import.meta.url));
