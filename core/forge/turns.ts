@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { ReadContext } from "../context.ts";
 
 /** How long long work goes on before other work has its turn: an answer has a dozen turns, and waits before each. */
-const TURN_MS = 5;
+const TURN_MS = 20;
 
 /** Long work of an answer in turns with other work. */
 export class Turns {
