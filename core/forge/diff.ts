@@ -9,6 +9,7 @@ import { findEntry } from "../git/walk.ts";
 import type { MirrorAnswers } from "../mirror/answers.ts";
 import { indexesOf } from "../mirror/indexes.ts";
 import { version } from "../version.ts";
+import { countBytes, countCommits } from "./counted.ts";
 import { commitAt, pathBytes, type Reading, treeOf } from "./reading.ts";
 
 /** A longer diff is given whole only when it is asked for by paths. */
@@ -96,11 +97,10 @@ async function findBase(
   const key = `${one} ${other}`;
   const known = bases.get(key, now);
   if (known !== undefined) return known.base;
-  const commits = indexesOf(repository.mirror.path, objects).commits();
-  let looked = 0;
-  const counted = { commit: (oid: Oid) => (looked++, commits.commit(oid)) };
-  const [base] = mergeBases(counted, one, other);
-  await bases.set(key, { base }, { now, isCostly: looked >= COSTLY_COMMITS });
+  const work = { commits: 0 };
+  const commits = countCommits(indexesOf(repository.mirror.path, objects).commits(), work);
+  const [base] = mergeBases(commits, one, other);
+  await bases.set(key, { base }, { now, isCostly: work.commits >= COSTLY_COMMITS });
   return base;
 }
 
@@ -113,18 +113,9 @@ async function findPatches(
   const key = [from, to, ...specs.map((path) => path.toHex())].join(" ");
   const known = patches.get(key, now);
   if (known !== undefined) return known;
-  let bytes = 0;
-  const counted: ObjectReader = {
-    has: (oid) => objects.has(oid),
-    read(oid) {
-      const object = objects.read(oid);
-      bytes += object?.bytes.length ?? 0;
-      return object;
-    },
-    info: (oid) => objects.info(oid),
-    find: (prefix, limit) => objects.find(prefix, limit),
-  };
+  const work = { bytes: 0 };
+  const counted = countBytes(objects, work);
   const found = diffTrees(counted, from, to, specs).map((change) => patchFile(counted, change));
-  await patches.set(key, found, { now, isCostly: bytes >= COSTLY_BYTES });
+  await patches.set(key, found, { now, isCostly: work.bytes >= COSTLY_BYTES });
   return found;
 }

@@ -27,16 +27,20 @@ export interface MergeConflict {
   readonly theirs?: FileSide | undefined;
 }
 
-/** A merge made, of which nothing is written yet. */
-export interface MergeResult {
+/** What a merge comes to. */
+export interface MergeOutcome {
   /** The merged tree; with conflicts, texts in it have marker lines and the rest is as git leaves it. */
   readonly tree: Oid;
-  /** What must be written with it: the blobs and trees that are not held, each after what it needs. */
-  readonly objects: readonly NewObject[];
   /** None when the merge is clean. */
   readonly conflicts: readonly MergeConflict[];
   /** The paths where `keepBoth` kept lines of both sides. */
   readonly keptBoth: readonly Uint8Array[];
+}
+
+/** A merge made, of which nothing is written yet. */
+export interface MergeResult extends MergeOutcome {
+  /** What must be written with it: the blobs and trees that are not held, each after what it needs. */
+  readonly objects: readonly NewObject[];
 }
 
 /** Merges two trees that come from `base`, undefined for none; a revert is a merge with the reverted commit as the base. */

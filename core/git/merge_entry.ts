@@ -28,21 +28,25 @@ export function isSame(one: Found | undefined, other: Found | undefined): boolea
   return one !== undefined && one.oid === other?.oid && one.mode === other.mode;
 }
 
+/** Why a path may not merge; kept answers have the numbers. */
+export const CONFLICT_KINDS = [
+  "content",
+  "add/add",
+  "binary",
+  "mode",
+  "symlink",
+  "submodule",
+  "modify/delete",
+  "rename/delete",
+  "rename/rename",
+  "rename/add",
+  "file/directory",
+  "distinct types",
+  "directory rename",
+] as const;
+
 /** Why a path does not merge. */
-export type ConflictKind =
-  | "content"
-  | "add/add"
-  | "binary"
-  | "mode"
-  | "symlink"
-  | "submodule"
-  | "modify/delete"
-  | "rename/delete"
-  | "rename/rename"
-  | "rename/add"
-  | "file/directory"
-  | "distinct types"
-  | "directory rename";
+export type ConflictKind = typeof CONFLICT_KINDS[number];
 
 /** A path whose files differ between the trees. Paths are text of one character a byte. */
 export interface Entry {

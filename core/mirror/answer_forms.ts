@@ -1,6 +1,10 @@
+import { CorruptError } from "../errors.ts";
 import type { BlameRun } from "../git/blame.ts";
 import { concat } from "../git/bytes.ts";
 import type { FilePatch } from "../git/diff.ts";
+import type { FileSide } from "../git/diff_tree.ts";
+import type { MergeConflict, MergeOutcome } from "../git/merge.ts";
+import { CONFLICT_KINDS } from "../git/merge_entry.ts";
 import type { Oid } from "../git/object.ts";
 import { OID_BYTES, oidAt, oidBytes } from "../git/oid.ts";
 import type { Column } from "./columns.ts";
@@ -11,6 +15,7 @@ export interface Form<V> {
   /** How many arrays there are. */
   readonly columns: number;
   write(answer: V): Column[];
+  /** Throws where the arrays are those of no answer. */
   read(columns: readonly Uint8Array[]): V;
   /** About how many bytes an answer takes in memory. */
   memory(answer: V): number;
@@ -21,6 +26,10 @@ const NOTHING = new Uint8Array();
 const END = new Uint8Array(1);
 const RUN_BYTES = 200;
 const PATCH_BYTES = 200;
+const CONFLICT_BYTES = 1000;
+const PATH_BYTES = 200;
+/** The numbers of a conflict: its path and kind, and of each tree's file the oid, mode and path. */
+const CONFLICT_NUMBERS = 11;
 
 /** Runs of lines: the oids they name, each once; the paths they name; and numbers, five a run. */
 export const BLAMES: Form<readonly BlameRun[]> = {
@@ -98,6 +107,79 @@ export const BASES: Form<{ readonly base: Oid | undefined }> = {
   read: ([bytes = NOTHING]) => ({ base: bytes.length === 0 ? undefined : oidAt(bytes) }),
   memory: () => RUN_BYTES,
 };
+
+/** What a merge comes to: the oids it names, its tree's first; the paths it names; numbers of conflicts; paths kept both. */
+export const MERGES: Form<MergeOutcome> = {
+  name: "merge",
+  columns: 4,
+  write({ tree, conflicts, keptBoth }) {
+    const oids = new Numbering<Oid>();
+    const paths = new Numbering<string>();
+    oids.of(tree);
+    const numbers = conflicts.flatMap(({ path, kind, base, ours, theirs }) => [
+      paths.of(path.toHex()),
+      CONFLICT_KINDS.indexOf(kind),
+      ...[base, ours, theirs].flatMap((file) =>
+        // One more than its number: without a file it is 0.
+        file === undefined
+          ? [0, 0, 0]
+          : [oids.of(file.oid) + 1, file.mode, paths.of(file.path.toHex())]
+      ),
+    ]);
+    return [
+      concat([...oids.all].map(oidBytes)),
+      joinPaths([...paths.all].map((path) => Uint8Array.fromHex(path))),
+      Uint32Array.from(numbers),
+      joinPaths(keptBoth),
+    ];
+  },
+  read([oidColumn = NOTHING, pathColumn = NOTHING, numberColumn = NOTHING, both = NOTHING]) {
+    const oids = Array.from(
+      { length: Math.ceil(oidColumn.length / OID_BYTES) },
+      (_, at) => oidAt(oidColumn, at * OID_BYTES),
+    );
+    const paths = splitPaths(pathColumn);
+    const numbers = new Uint32Array(numberColumn.buffer);
+    const isCut = numbers.length % CONFLICT_NUMBERS !== 0 ||
+      [pathColumn, both].some((column) => (column.at(-1) ?? 0) !== 0);
+    if (isCut) throw new CorruptError("what a merge comes to is cut short");
+    const conflicts = Array.from(
+      { length: numbers.length / CONFLICT_NUMBERS },
+      (_, at) => conflictOf(numbers.subarray(at * CONFLICT_NUMBERS), { oids, paths }),
+    );
+    return { tree: named(oids, 0), conflicts, keptBoth: splitPaths(both) };
+  },
+  memory: ({ conflicts, keptBoth }) =>
+    RUN_BYTES + conflicts.length * CONFLICT_BYTES + keptBoth.length * PATH_BYTES,
+};
+
+/** What the numbers of an answer stand for. */
+interface Names {
+  readonly oids: readonly Oid[];
+  readonly paths: readonly Uint8Array[];
+}
+
+function conflictOf(numbers: Uint32Array, names: Names): MergeConflict {
+  const [path = 0, kind = 0] = numbers;
+  return {
+    path: named(names.paths, path),
+    kind: named(CONFLICT_KINDS, kind),
+    base: fileOf(numbers.subarray(2), names),
+    ours: fileOf(numbers.subarray(5), names),
+    theirs: fileOf(numbers.subarray(8), names),
+  };
+}
+
+function fileOf(numbers: Uint32Array, { oids, paths }: Names): FileSide | undefined {
+  const [oid = 0, mode = 0, path = 0] = numbers;
+  return oid === 0 ? undefined : { mode, oid: named(oids, oid - 1), path: named(paths, path) };
+}
+
+function named<T>(all: readonly T[], number: number): T {
+  const one = all[number];
+  if (one === undefined) throw new CorruptError(`there is no ${number} of ${all.length}`);
+  return one;
+}
 
 /** Gives each thing a number, the same when it comes again. */
 class Numbering<T> {

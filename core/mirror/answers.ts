@@ -5,8 +5,9 @@ import { join } from "node:path";
 import type { BlameRun } from "../git/blame.ts";
 import { sameBytes } from "../git/bytes.ts";
 import type { FilePatch } from "../git/diff.ts";
+import type { MergeOutcome } from "../git/merge.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
-import { BASES, BLAMES, type Form, PATCHES } from "./answer_forms.ts";
+import { BASES, BLAMES, type Form, MERGES, PATCHES } from "./answer_forms.ts";
 import { type Column, ColumnFile, type Format, packColumns, placeFile } from "./columns.ts";
 import { Recent } from "./recent.ts";
 
@@ -51,10 +52,9 @@ export class Answers<V> {
     const recent = this.#recent.get(key);
     if (recent !== undefined) return recent;
     const path = this.#pathOf(key);
-    const columns = this.#read(path, key);
-    if (columns === undefined) return undefined;
+    const answer = this.#read(path, key);
+    if (answer === undefined) return undefined;
     touch(path, now);
-    const answer = this.#form.read(columns);
     this.#recent.set(key, answer, this.#form.memory(answer));
     return answer;
   }
@@ -90,12 +90,13 @@ export class Answers<V> {
     });
   }
 
-  #read(path: string, key: string): Uint8Array[] | undefined {
+  #read(path: string, key: string): V | undefined {
     const file = ColumnFile.open(path, this.#format);
     if (file === undefined) return undefined;
     try {
       const columns = Array.from({ length: this.#form.columns }, (_, at) => file.bytes(at + 1));
-      return sameBytes(file.bytes(0), this.#seal(key, columns)) ? columns : undefined;
+      if (!sameBytes(file.bytes(0), this.#seal(key, columns))) return undefined;
+      return this.#form.read(columns);
     } catch {
       return undefined;
     } finally {
@@ -156,6 +157,8 @@ export interface MirrorAnswers {
   readonly patches: Answers<readonly FilePatch[]>;
   /** The first merge base of two commits. */
   readonly bases: Answers<{ readonly base: Oid | undefined }>;
+  /** What merges come to. */
+  readonly merges: Answers<MergeOutcome>;
 }
 
 const opened = new WeakMap<ObjectReader, MirrorAnswers>();
@@ -166,6 +169,7 @@ export function answersOf(path: string, objects: ObjectReader, engine: string): 
     blames: new Answers(path, engine, BLAMES, ROOM),
     patches: new Answers(path, engine, PATCHES, ROOM),
     bases: new Answers(path, engine, BASES, ROOM),
+    merges: new Answers(path, engine, MERGES, ROOM),
   };
   opened.set(objects, answers);
   return answers;

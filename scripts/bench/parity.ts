@@ -1,18 +1,24 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { findMerge, makeMerge } from "../../core/forge/merge.ts";
 import { concat, latin1, sameBytes, utf8 } from "../../core/git/bytes.ts";
 import { blame } from "../../core/git/blame.ts";
 import { diffTrees, patchFile } from "../../core/git/diff.ts";
 import { CommitGraph } from "../../core/git/graph.ts";
+import type { GraphColumns } from "../../core/git/graph_columns.ts";
 import { compactGraph } from "../../core/git/graph_compact.ts";
 import { growGraph } from "../../core/git/graph_grow.ts";
 import { logPath } from "../../core/git/graph_log.ts";
 import { log } from "../../core/git/history.ts";
-import { mergeCommits } from "../../core/git/merge.ts";
 import { quoteGitPath } from "../../core/git/path.ts";
 import { lineFinder } from "../../core/git/search.ts";
 import { listFiles, searchFiles } from "../../core/git/search_tree.ts";
 import { type ObjectStore, openStore } from "../../core/git/store.ts";
 import { countLines } from "../../core/git/text.ts";
 import { findEntry, readObject } from "../../core/git/walk.ts";
+import { saveGraph } from "../../core/mirror/graph_file.ts";
 import { tryGit } from "../../test/support/git.ts";
 import { gitMerges } from "../../test/support/merges.ts";
 import type { Bench, Measure } from "./bench.ts";
@@ -20,10 +26,13 @@ import { openSample, type Sample } from "./sample.ts";
 
 /** Merges are judged by git so many at a time. */
 const MERGES_AT_ONCE = 50;
+const clock = { now: () => new Date() };
 
 /** How often our answers are git's. */
 interface Parity {
   readonly name: string;
+  /** Whose they are compared with, if not git's. */
+  readonly whose?: string;
   /** What may differ, in percent. */
   readonly limit: number;
   same: number;
@@ -35,6 +44,7 @@ interface Compared {
   readonly sample: Sample;
   readonly objects: ObjectStore;
   readonly graph: CommitGraph;
+  readonly columns: GraphColumns;
   readonly samples: number;
 }
 
@@ -44,8 +54,9 @@ export const parity: Bench = async (_, options) => {
   const objects = openStore(sample.path);
   const grown = new CommitGraph(objects);
   for (const _ of growGraph(grown, [sample.tip]));
-  const graph = new CommitGraph(objects, compactGraph(grown));
-  const compared = { sample, objects, graph, samples: options.samples };
+  const columns = compactGraph(grown);
+  const graph = new CommitGraph(objects, columns);
+  const compared = { sample, objects, graph, columns, samples: options.samples };
   const counts = [
     ...compareLogs(compared),
     compareDiffs(compared),
@@ -54,10 +65,10 @@ export const parity: Bench = async (_, options) => {
     ...await compareMerges(compared),
   ];
   objects.close();
-  return counts.flatMap(({ name, limit, same, all }): Measure[] => [
+  return counts.flatMap(({ name, whose = "git's", limit, same, all }): Measure[] => [
     { name: `${name}: compared`, value: all, unit: "" },
     {
-      name: `${name}: other than git's`,
+      name: `${name}: other than ${whose}`,
       value: all - same,
       unit: "",
       limit: Math.floor(all * limit / 100),
@@ -190,28 +201,41 @@ function compareSearches({ sample, objects, graph, samples }: Compared): Parity 
   return count;
 }
 
-async function compareMerges({ sample, objects, graph, samples }: Compared): Promise<Parity[]> {
+async function compareMerges({ sample, objects, columns, samples }: Compared): Promise<Parity[]> {
   const { path: dir, tip } = sample;
   const state: Parity = { name: "merges, clean or not", limit: 0, same: 0, all: 0 };
   const trees: Parity = { name: "trees of merges", limit: 1, same: 0, all: 0 };
+  const kept: Parity = { name: "merges kept", whose: "made anew", limit: 0, same: 0, all: 0 };
   const merges = linesOf(dir, "rev-list", "--parents", "--min-parents=2", "--max-parents=2", tip);
   const pairs = spread(merges, samples).map((line): [string, string] => {
     const [, ours = "", theirs = ""] = line.split(" ");
     return [ours, theirs];
   });
+  // The repository may be anyone's: indexes and answers have a folder of their own.
+  const path = await mkdtemp(join(tmpdir(), "parity-"));
+  await saveGraph(path, columns);
+  const repository = { mirror: { path } };
+  const others = openStore(dir);
   for (let from = 0; from < pairs.length; from += MERGES_AT_ONCE) {
     const some = pairs.slice(from, from + MERGES_AT_ONCE);
     const judged = await gitMerges(dir, some);
-    some.forEach(([ours, theirs], at) => {
+    for (const [at, [ours, theirs]] of some.entries()) {
       const git = judged[at];
       // A copy may lack blobs, and git may fail at an assertion of its own.
-      if (git === undefined) return;
-      const merged = mergeCommits(objects, graph, ours, theirs, { labels: { ours, theirs } });
+      if (git === undefined) continue;
+      const asked = { commits: { ours, theirs }, labels: { ours, theirs } };
+      const { objects: _, ...made } = await makeMerge(clock, { objects, repository }, asked);
+      // As another process would find it: in a file, where it has one.
+      const found = await findMerge(clock, { objects: others, repository }, asked);
       state.all++;
       trees.all++;
-      if (git.isClean === (merged.conflicts.length === 0)) state.same++;
-      if (git.tree === merged.tree) trees.same++;
-    });
+      kept.all++;
+      if (git.isClean === (found.state === "clean")) state.same++;
+      if (git.tree === found.tree) trees.same++;
+      if (isDeepStrictEqual({ ...found, ...made }, found)) kept.same++;
+    }
   }
-  return [state, trees];
+  others.close();
+  await rm(path, { recursive: true });
+  return [state, trees, kept];
 }

@@ -9,12 +9,15 @@ import { blame, type BlameRun } from "../../core/git/blame.ts";
 import { concat, utf8 } from "../../core/git/bytes.ts";
 import { diffTrees, type FilePatch, patchFile } from "../../core/git/diff.ts";
 import { CommitGraph } from "../../core/git/graph.ts";
+import type { MergeConflict, MergeOutcome } from "../../core/git/merge.ts";
+import { CONFLICT_KINDS } from "../../core/git/merge_entry.ts";
 import type { ObjectReader } from "../../core/git/object.ts";
 import { countLines } from "../../core/git/text.ts";
 import { isGitlink } from "../../core/git/tree.ts";
 import { readObject, walkTree } from "../../core/git/walk.ts";
-import { BASES, BLAMES, type Form, PATCHES } from "../../core/mirror/answer_forms.ts";
+import { BASES, BLAMES, type Form, MERGES, PATCHES } from "../../core/mirror/answer_forms.ts";
 import { Answers, type Room } from "../../core/mirror/answers.ts";
+import type { Column } from "../../core/mirror/columns.ts";
 import { type TempDir, tempDir } from "../support/git.ts";
 import { gitLines, loadObjects, makeHistory } from "../support/history.ts";
 
@@ -35,6 +38,29 @@ const RUNS: readonly BlameRun[] = [
     previous: { commit: "a".repeat(40), path: concat([utf8("caf"), Uint8Array.of(0xe9, 0xff)]) },
   },
 ];
+
+const ODD = concat([utf8("caf"), Uint8Array.of(0xe9, 0xff)]);
+
+/** A merge in conflict in every way there is, with and without a file of each tree. */
+const MERGE: MergeOutcome = {
+  tree: "c".repeat(40),
+  conflicts: CONFLICT_KINDS.map((kind, at): MergeConflict => {
+    const side = (bit: number) =>
+      (at & bit) === 0 ? undefined : {
+        mode: at === 3 ? 0o160000 : 0o100644,
+        oid: `${bit}`.repeat(40),
+        path: utf8(`${at % 3}`),
+      };
+    return {
+      path: at % 2 === 0 ? ODD : utf8("p"),
+      kind,
+      base: side(1),
+      ours: side(2),
+      theirs: side(4),
+    };
+  }),
+  keptBoth: [ODD, utf8("p")],
+};
 
 function patchOf(text: string, bytes = 100): FilePatch {
   return {
@@ -85,7 +111,12 @@ describe("answers beside a mirror", () => {
     await open(BASES).set("two", { base: "c".repeat(40) }, costly());
     assertEquals(open(BASES).get("one", now), { base: undefined });
     assertEquals(open(BASES).get("two", now), { base: "c".repeat(40) });
-    assertEquals((await files()).length, 5);
+    const clean = { tree: "d".repeat(40), conflicts: [], keptBoth: [] };
+    await open(MERGES).set("one", MERGE, costly());
+    await open(MERGES).set("two", clean, costly());
+    assertEquals(open(MERGES).get("one", now), MERGE);
+    assertEquals(open(MERGES).get("two", now), clean);
+    assertEquals((await files()).length, 7);
   });
 
   it("equal what is found out anew, whatever the history", async () => {
@@ -160,6 +191,56 @@ describe("answers beside a mirror", () => {
     const other = (await files()).find((name) => !file.endsWith(name)) ?? "";
     await rename(join(folder, other), file);
     assertEquals(open(BLAMES).get("one", now), undefined);
+  });
+
+  it("of merges are never what their arrays cannot say, whoever wrote them", async () => {
+    const [oids, paths, numbers, both] = MERGES.write(MERGE).map(bytesOfColumn);
+    assert(oids && paths && numbers && both);
+    const change = (at: number, value: number) => {
+      const changed = new Uint32Array(numbers.slice().buffer);
+      changed[at] = value;
+      return bytesOfColumn(changed);
+    };
+    const kind = CONFLICT_KINDS.length;
+    const tries: readonly (readonly Uint8Array[])[] = [
+      [oids, paths, change(1, kind), both],
+      [oids, paths, change(12, 0xffffffff), both],
+      [oids, paths, change(0, 99), both],
+      [oids, paths, change(11 * 7 + 2, 99), both],
+      [oids, paths, change(11 * 7 + 4, 99), both],
+      [oids.slice(0, -1), paths, numbers, both],
+      [oids.slice(0, -20), paths, numbers, both],
+      [new Uint8Array(), paths, numbers, both],
+      [new Uint8Array(), new Uint8Array(), new Uint8Array(), new Uint8Array()],
+      [oids, paths.slice(0, -1), numbers, both],
+      [oids, paths.slice(0, paths.indexOf(0) + 1), numbers, both],
+      [oids, new Uint8Array(), numbers, both],
+      [oids, paths, numbers.slice(0, -1), both],
+      [oids, paths, numbers.slice(0, -4), both],
+      [oids, paths, numbers, both.slice(0, -1)],
+    ];
+    const written = (columns: readonly Uint8Array[]): Form<MergeOutcome> => ({
+      ...MERGES,
+      write: () => [...columns],
+    });
+    await open(written([oids, paths, numbers, both])).set("one", MERGE, costly());
+    assertEquals(open(MERGES).get("one", now), MERGE);
+    for (const columns of tries) {
+      await open(written(columns)).set("one", MERGE, costly());
+      assertEquals(open(MERGES).get("one", now), undefined);
+    }
+    await open(MERGES).set("one", MERGE, costly());
+    assertEquals(open(MERGES).get("one", now), MERGE);
+  });
+
+  it("of merges take no more room than they are given", async () => {
+    const many = { ...MERGE, conflicts: Array(40).fill(MERGE.conflicts).flat() };
+    const merges = open(MERGES, { memory: 1 << 16, disk: 1 << 16, files: 100 });
+    await merges.set("large", many, costly());
+    assertEquals([merges.get("large", now), await files()], [undefined, []]);
+    for (let at = 0; at < 6; at++) await merges.set(`${at}`, MERGE, { now, isCostly: false });
+    const kept = [0, 1, 2, 3, 4, 5].filter((at) => merges.get(`${at}`, now) !== undefined);
+    assertEquals(kept, [2, 3, 4, 5]);
   });
 
   it("are of one version of the program and of one kind", async () => {
@@ -241,4 +322,8 @@ describe("answers beside a mirror", () => {
 
 function patchesOf(objects: ObjectReader, from: string, to: string): FilePatch[] {
   return diffTrees(objects, from, to).map((change) => patchFile(objects, change));
+}
+
+function bytesOfColumn({ buffer, byteOffset, byteLength }: Column): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
