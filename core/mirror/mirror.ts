@@ -1,29 +1,17 @@
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Account } from "../atproto/identity.ts";
 import { ID, type Refs } from "../atproto/lexicons.gen.ts";
-import type { Records } from "../atproto/records.ts";
 import { atUri } from "../atproto/syntax.ts";
 import { CorruptError, OfflineError, RemoteError } from "../errors.ts";
 import type { Oid } from "../git/object.ts";
-import { layered } from "../git/layered.ts";
 import { type ObjectStore, openStore } from "../git/store.ts";
 import { withLock } from "../lock.ts";
 import { spellAge } from "./age.ts";
 import { CHAINS, Chains, readChains, writeChains } from "./chains.ts";
 import { fetchManifest } from "./fetch_manifest.ts";
 import type { Manifest } from "./manifest.ts";
-import {
-  dropOtherPacks,
-  isIntact,
-  keepLists,
-  makeBare,
-  movePacks,
-  placeRefs,
-  sizeOfPacks,
-  sweepPushes,
-  UNVERIFIED,
-} from "./place.ts";
+import { isIntact, keepLists, placeRefs, sizeOfPacks, UNVERIFIED } from "./place.ts";
 import {
   listedIn,
   readState,
@@ -33,21 +21,15 @@ import {
   trimState,
   writeState,
 } from "./state.ts";
-import type { Verified } from "./verify.ts";
 import type { Freshness, Latest, Received, View } from "./view.ts";
+import type { World } from "./world.ts";
 
 /** What mirrors need of the world. */
-export interface Surroundings {
+export interface Surroundings extends World {
   readonly cacheDir: string;
-  readonly records: Records;
-  readonly signal: AbortSignal;
   /** The object stores that this process has open, by path: they outlive a call. */
   readonly stores: Map<string, OpenStore>;
-  now(): Date;
-  /** Fresh text for names of temporary files. */
-  unique(): string;
   note(text: string): void;
-  progress(text: string, done?: number, total?: number): void;
 }
 
 /** A mirror's objects, and the CID of the manifest at which this process last looked which packs there are. */
@@ -61,7 +43,9 @@ export interface OpenStore {
  * loaded when it does: most commands only read what is here.
  */
 export class Mirror {
+  /** Where the copy is, whether there is one or not. */
   readonly path: string;
+  /** The AT URI of the repository. */
   readonly uri: string;
   readonly #world: Surroundings;
 
@@ -156,35 +140,12 @@ export class Mirror {
   }
 
   /**
-   * Indexes a pack into a folder of its own and refuses it unless every object is sound and all that `tips` reach is
-   * held. The mirror itself does not change until `advance`.
+   * Indexes a pack, its bytes or the path of its file, into a folder of its own and refuses it unless every object is sound
+   * and all that `tips` reach is held. The mirror itself does not change until `advance`.
    */
   async receive(pack: Uint8Array | string, tips: readonly Oid[]): Promise<Received> {
-    const folder = join(this.path, `push-${this.#world.unique()}`);
-    await mkdir(join(folder, "objects", "pack"), { recursive: true });
-    try {
-      const file = typeof pack === "string" ? pack : join(folder, "pushed");
-      if (typeof pack !== "string") await writeFile(file, pack);
-      const held = this.#objects();
-      const { signal } = this.#world;
-      const { Links } = await import("../git/links.ts");
-      const links = new Links();
-      const progress = (text: string, done?: number, total?: number) =>
-        this.#world.progress(text, done, total);
-      const { indexFile } = await import("./arrive.ts");
-      const indexed = await indexFile(file, folder, { store: held, links, signal, progress });
-      const arrived = openStore(folder);
-      const reader = layered(held, arrived);
-      const { verifyPush } = await import("./verify.ts");
-      const verified = await verifyPush(this.path, held, arrived, tips, { links, signal });
-      const close = () => arrived.close();
-      const { publishedOf } = await import("./published.ts");
-      const published = await publishedOf(this.path, indexed, file);
-      return { ...published, reader, folder, name: indexed.name, verified, close };
-    } catch (error) {
-      await rm(folder, { recursive: true, force: true });
-      throw error;
-    }
+    const { receivePack } = await import("./receive.ts");
+    return await receivePack(this.#world, this.path, this.#objects(), { pack, tips });
   }
 
   /** Forgets a received pack. */
@@ -207,16 +168,9 @@ export class Mirror {
       const packs = new Map(state?.packs);
       let chains = readChains(this.path) ?? new Chains();
       if (received) {
-        const { verified, folder, sha256, name, close } = received;
-        close();
-        const { doubtArrival, settleArrival } = await import("./verify.ts");
-        // One pack comes all at once: what was found whole is so, wherever this is cut off.
-        if (verified.unreached.size > 0) {
-          await doubtArrival(this.path, verified, this.#world.unique());
-        }
-        await movePacks(folder, this.path);
-        await settleArrival(this.path, verified, this.#world.unique());
-        await rm(folder, { recursive: true, force: true });
+        const { keepReceived } = await import("./receive.ts");
+        await keepReceived(this.#world, this.path, received);
+        const { sha256, name } = received;
         packs.set(sha256, name);
         const isInTail = manifest.record.tail.some((one) => one.sha256 === sha256);
         if (isInTail || received.needs.length > 0) chains = chains.with(sha256, received.chains);
@@ -307,45 +261,12 @@ export class Mirror {
       );
       if (!toWrite) return this.#viewOf(state);
     }
-    await makeBare(this.path, this.#world.unique());
-    await sweepPushes(this.path, this.#world.now());
-    const waiting = join(this.path, "incoming");
-    await mkdir(join(waiting, "objects", "pack"), { recursive: true });
     // What the state says is held, another process may have brought since this one looked.
     const held = state ? this.#viewOf(state).objects : this.#objects();
-    const { signal } = this.#world;
-    const { fetchPacks } = await import("./sync.ts");
-    const { packs, records, chains, links } = await fetchPacks({
-      records: this.#world.records,
-      account: this.account,
-      path: this.path,
-      held,
-      waiting,
-      state,
-      manifest,
-      isWhole,
-      signal,
-      progress: (text, done, total) => this.#world.progress(text, done, total),
-    });
-    await dropOtherPacks(waiting, new Set(packs.values()));
-    const { doubtArrival, settleArrival, verifyArrival } = await import("./verify.ts");
-    const arrived = openStore(waiting);
-    let verified: Verified;
-    try {
-      verified = await verifyArrival(this.path, held, arrived, state, manifest, { links, signal });
-    } catch (error) {
-      // A fold may hold other than what it says it folds.
-      const isSkipped = !isWhole && [...packs.values()].includes("");
-      if (!(error instanceof CorruptError) || !isSkipped) throw error;
-      return await this.#syncTo(manifest, { isWhole: true, toWrite });
-    } finally {
-      arrived.close();
-    }
-    // Without a state nothing that is held is taken on trust.
-    if (state) await doubtArrival(this.path, verified, this.#world.unique());
-    await movePacks(waiting, this.path);
-    await settleArrival(this.path, verified, this.#world.unique());
-    await writeChains(this.path, chains, this.#world.unique());
+    const { account, path } = this;
+    const { bringPacks } = await import("./bring.ts");
+    const bringing = { account, path, held, state, manifest, isWhole };
+    const { packs, records, waiting } = await bringPacks(this.#world, bringing);
     this.#objects().refresh();
     const next = { ...(isBack ? state : this.#next(manifest, state)), packs, records };
     const placed = await this.#place(next, isBack ? undefined : manifest.record);

@@ -204,7 +204,7 @@ async function refusedAnew(network: Network, { reader, rkey }: Hostile, says: Re
   });
   const cold = await mirrorOn(fresh, rkey);
   assertMatch((await assertRejects(() => cold.view(ONLINE), KnotlessError)).message, says);
-  assertEquals(await cold.state(), undefined);
+  assertEquals(cold.state(), undefined);
   if (existsSync(cold.path)) assertEquals(git(cold.path, "for-each-ref"), "");
   await Deno.remove(cacheDir, { recursive: true });
 }
