@@ -2,12 +2,13 @@ import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import type { WriteContext } from "../core/context.ts";
 import { CorruptError, KnotlessError, NotFoundError } from "../core/errors.ts";
-import { type RefUpdate, shortRef } from "../core/forge/moved.ts";
+import { decideAgain } from "../core/forge/decide_again.ts";
+import { isOvertaken, type RefUpdate, shortRef } from "../core/forge/moved.ts";
 import type { RepoName } from "../core/forge/names.ts";
 import { MOST_NEEDS } from "../core/forge/place_pack.ts";
 import { withKeptFile } from "../core/forge/kept_file.ts";
 import { publish } from "../core/forge/publish.ts";
-import { openNewest, openWriting, type Writing } from "../core/forge/writing.ts";
+import { openWriting, type Writing } from "../core/forge/writing.ts";
 import type { Oid } from "../core/git/object.ts";
 import type { Received } from "../core/mirror/view.ts";
 import { peeledOf } from "../core/mirror/verify.ts";
@@ -72,35 +73,23 @@ export function listRefs({ listed }: Push): string {
 export async function push(pushing: Push, requests: readonly Request[]): Promise<string> {
   const resolved = await resolveSources(pushing.pushed, requests);
   const told = new Set<string>();
-  let { writing } = pushing;
-  for (let left = requests.length;; left--) {
+  return await decideAgain(pushing.writing, async (writing) => {
     const { updates, refused, moved } = await plan(pushing, writing, resolved);
     for (const one of moved) {
       if (!told.has(one.ref)) pushing.context.note(spellMoved(one));
       told.add(one.ref);
     }
-    if (updates.size === 0 || pushing.options.dryRun) return spellResults(requests, refused);
-    try {
+    if (updates.size > 0 && !pushing.options.dryRun) {
       await send(pushing, writing, [...updates.values()]);
-      return spellResults(requests, refused);
-    } catch (error) {
-      // The copy here may be damaged: the next push has one that is not.
-      if (error instanceof CorruptError) await pushing.context.mirrors.heal({ offline: false });
-      // Another writer was first: what it has not touched is tried again.
-      if (!isOvertaken(error) || left === 0) throw error;
-      writing = await openNewest(writing.repository);
     }
-  }
+    return spellResults(requests, refused);
+  }, isPlannedAgain);
 }
 
-function isOvertaken(error: unknown): boolean {
-  return error instanceof KnotlessError &&
-    [
-      "conflict.branch_moved",
-      "conflict.unled",
-      "conflict.ref_names",
-      "refused.current_branch",
-    ].includes(error.code);
+/** A plan on the newest state refuses the refs that another write is in the way of, and the others are tried again. */
+function isPlannedAgain(error: unknown): boolean {
+  return isOvertaken(error) || error instanceof KnotlessError &&
+      ["conflict.ref_names", "refused.current_branch"].includes(error.code);
 }
 
 async function plan(
@@ -136,6 +125,20 @@ function heldBy({ repository, manifest, reading }: Writing): Held {
 }
 
 async function send(pushing: Push, writing: Writing, updates: readonly RefUpdate[]): Promise<void> {
+  try {
+    await write(pushing, writing, updates);
+  } catch (error) {
+    // The copy here may be damaged: the next push has one that is not.
+    if (error instanceof CorruptError) await pushing.context.mirrors.heal({ offline: false });
+    throw error;
+  }
+}
+
+async function write(
+  pushing: Push,
+  writing: Writing,
+  updates: readonly RefUpdate[],
+): Promise<void> {
   const { context } = pushing;
   const { repository, manifest, reading } = writing;
   const tips = newOids(updates);
