@@ -10,7 +10,7 @@ import { readTable } from "../../core/git/pack_set.ts";
 import { openStore } from "../../core/git/store.ts";
 import { consolidate, listPath } from "../../core/mirror/consolidate.ts";
 import { readState, type State, trimState } from "../../core/mirror/state.ts";
-import { commitFiles, git, gitBytes, initRepo, tempDir, tryGit } from "../support/git.ts";
+import { commitFiles, fsck, git, gitBytes, initRepo, tempDir } from "../support/git.ts";
 import { openMachine } from "../support/machine.ts";
 import { openNetwork } from "../support/network.ts";
 
@@ -90,7 +90,7 @@ describe("consolidate", () => {
     assert(await reading > 1);
     for (const oid of oids) assert(open.read(oid) !== undefined && store.read(oid) !== undefined);
     assertEquals(objectsIn(path), before);
-    git(path, "fsck", "--full", "--strict");
+    fsck(path);
     const names = new Set(next.packs.values());
     assertEquals(packsIn(path).sort(), [...names].map((name) => `${name}.idx`).sort());
     assertEquals(names.size, 2);
@@ -165,9 +165,9 @@ describe("a mirror after many pushes", () => {
     }
     assert(packsIn(mirror.path).length <= 51, `${packsIn(mirror.path).length}`);
     const objects = objectsIn(mirror.path);
-    git(mirror.path, "fsck", "--full", "--strict");
+    fsck(mirror.path);
     await compactRepository(await machine.open("write"), named);
-    git(mirror.path, "fsck", "--full", "--strict");
+    fsck(mirror.path);
     const after = new Set(objectsIn(mirror.path).split("\n"));
     assertEquals(objects.split("\n").filter((line) => !after.has(line)), []);
 
@@ -175,8 +175,7 @@ describe("a mirror after many pushes", () => {
     const account = await (await reader.open("read")).identity.resolve(machine.account.did);
     const copy = (await reader.open("read")).mirrors.at(account, mirror.rkey);
     await copy.view(ONLINE);
-    const { status, out, err } = tryGit(copy.path, undefined, "fsck", "--full", "--strict");
-    assertEquals(status, 0, new TextDecoder().decode(out) + err);
+    fsck(copy.path);
     assertEquals(git(copy.path, "rev-list", "--count", "main"), "60");
     assertEquals(`${git(copy.path, "show", "main:f3")}\n`, content);
   });
@@ -200,7 +199,7 @@ describe("a mirror after many pushes", () => {
     const { manifest: { record: { packs, tail } } } = await copy.latest();
     assert(packs.length + tail.length > 10 && packs.length > 1, `${packs.length} ${tail.length}`);
     assertEquals(packsIn(copy.path).length, 1);
-    git(copy.path, "fsck", "--full", "--strict");
+    fsck(copy.path);
     assertEquals(objectsIn(copy.path), objectsIn(mirror.path));
     for (const [at, path] of (await copy.packPaths(packs)).entries()) {
       assertEquals(readTable(path).names.length / 20, packs[at]?.objects);
@@ -212,9 +211,9 @@ describe("a mirror after many pushes", () => {
     await again.latest();
     assertEquals((await again.packPaths(packs)).length, packs.length);
     await compactRepository(await reader.open("write"), named);
-    git(again.path, "fsck", "--full", "--strict");
+    fsck(again.path);
     const { view } = await mirror.latest();
     assertEquals(view.refs.get("refs/heads/main")?.oid, git(again.path, "rev-parse", "main"));
-    git(mirror.path, "fsck", "--full", "--strict");
+    fsck(mirror.path);
   });
 });

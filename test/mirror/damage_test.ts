@@ -15,7 +15,7 @@ import { compactGraph } from "../../core/git/graph_compact.ts";
 import { growGraph } from "../../core/git/graph_grow.ts";
 import { openStore } from "../../core/git/store.ts";
 import { saveGraph } from "../../core/mirror/graph_file.ts";
-import { git, tryGit } from "../support/git.ts";
+import { fsck, git } from "../support/git.ts";
 import { type GitHome, openGitHome } from "../support/git_home.ts";
 import { type Network, openNetwork } from "../support/network.ts";
 
@@ -74,11 +74,6 @@ describe("a copy that is damaged on this machine", () => {
     await cp(good, path, { recursive: true });
   }
 
-  function fsck(): void {
-    const { status, err } = tryGit(path, undefined, "fsck", "--full", "--strict");
-    assertEquals(status, 0, err);
-  }
-
   async function packFiles(): Promise<string[]> {
     const dir = join(good, "objects", "pack");
     return (await readdir(dir)).sort().map((name) => join("objects", "pack", name));
@@ -119,7 +114,7 @@ describe("a copy that is damaged on this machine", () => {
           assertEquals(await answers(globals), right, `${file} at ${place}`);
         }
         await ask("repo mirror");
-        fsck();
+        fsck(path);
       }
     }
   });
@@ -130,7 +125,7 @@ describe("a copy that is damaged on this machine", () => {
     await ask("repo log");
     assertEquals(notes.length, 1, notes.join("\n"));
     assertMatch(notes[0] ?? "", DAMAGED);
-    fsck();
+    fsck(path);
     await ask("repo log");
     assertEquals(notes, []);
   });
@@ -146,7 +141,7 @@ describe("a copy that is damaged on this machine", () => {
           ? rm(join(path, file), { force: true })
           : writeFile(join(path, file), bytes));
         assertEquals(await answers({ refresh: true }), right, file);
-        fsck();
+        fsck(path);
       }
     }
   });
@@ -187,7 +182,7 @@ describe("a copy that is damaged on this machine", () => {
         message: "on a damaged copy",
         changes: [{ path: "again.txt", content: file }],
       });
-      fsck();
+      fsck(path);
     }
     await rm(good, { recursive: true });
     await cp(path, good, { recursive: true });
