@@ -11,8 +11,16 @@ import { countLines } from "../../core/git/text.ts";
 import { isGitlink } from "../../core/git/tree.ts";
 import { readObject, walkTree } from "../../core/git/walk.ts";
 import { indexesOf } from "../../core/mirror/indexes.ts";
-import { buildLongRepo, git, gitBytes, initRepo, type TempDir, tempDir } from "../support/git.ts";
-import { gitLines, makeHistory } from "../support/history.ts";
+import {
+  buildLongRepo,
+  git,
+  gitBytes,
+  gitLines,
+  initRepo,
+  type TempDir,
+  tempDir,
+} from "../support/git.ts";
+import { makeHistory } from "../support/history.ts";
 import { localPath, openLocal } from "../support/reading.ts";
 
 const signal = new AbortController().signal;
@@ -88,8 +96,8 @@ describe("answers that were kept", () => {
     const cacheDir = join(temp.path, "odd");
     const dir = localPath(cacheDir);
     await mkdir(dir, { recursive: true });
-    await makeHistory(dir, 11, 160);
-    const tips = (await gitLines(dir, ["rev-list", "--all"])).filter((_, at) => at % 20 === 0);
+    makeHistory(dir, 11, 160);
+    const tips = gitLines(dir, "rev-list", "--all").filter((_, at) => at % 20 === 0);
     using reading = openLocal(cacheDir);
     const { objects } = reading;
     const asked: Ask[] = [];

@@ -20,8 +20,8 @@ import type { ObjectReader } from "../../core/git/object.ts";
 import { isGitlink } from "../../core/git/tree.ts";
 import { MERGES } from "../../core/mirror/answer_forms.ts";
 import { Answers } from "../../core/mirror/answers.ts";
-import { gitBytes, initRepo, type TempDir, tempDir } from "../support/git.ts";
-import { gitLines, makeHistory } from "../support/history.ts";
+import { gitBytes, gitLines, initRepo, type TempDir, tempDir } from "../support/git.ts";
+import { makeHistory } from "../support/history.ts";
 import { makeMergeHistory } from "../support/merge_history.ts";
 import { localPath, openLocal } from "../support/reading.ts";
 import { seededRandom } from "../support/random.ts";
@@ -96,9 +96,9 @@ function openMade(cacheDir: string, commits: readonly Made[]) {
 }
 
 /** The commits of `openMade` in their order. */
-async function oidsIn(cacheDir: string): Promise<string[]> {
+function oidsIn(cacheDir: string): string[] {
   const args = ["for-each-ref", "--sort=committerdate", "--format=%(objectname)"];
-  return await gitLines(localPath(cacheDir), args);
+  return gitLines(localPath(cacheDir), ...args);
 }
 
 const labels = { ours: "main", theirs: "side" };
@@ -108,7 +108,7 @@ describe("answers of merges", () => {
   const opened: Disposable[] = [];
 
   /** A repository whose merges cost as much as a file is worth: of large texts, or far from their base. */
-  async function makeLarge(name: string) {
+  function makeLarge(name: string) {
     const cacheDir = join(temp.path, name);
     const lines = Array.from({ length: 5000 }, (_, at) => `line ${at}\n`).join("");
     const text = (first: string, end: string, middle = "") =>
@@ -125,7 +125,7 @@ describe("answers of merges", () => {
     }
     const place = openMade(cacheDir, made);
     opened.push(place);
-    const [root = "", one = "", two = "", , other = "", ...others] = await oidsIn(cacheDir);
+    const [root = "", one = "", two = "", , other = "", ...others] = oidsIn(cacheDir);
     const far = others.at(-1) ?? "";
     return { cacheDir, place, commits: [root, one, two, far, other] as const };
   }
@@ -154,7 +154,7 @@ describe("answers of merges", () => {
       using reading = openLocal(cacheDir);
       const { objects } = reading;
       const commits = readCommits(objects);
-      const all = await gitLines(localPath(cacheDir), ["rev-list", "--all"]);
+      const all = gitLines(localPath(cacheDir), "rev-list", "--all");
       const random = seededRandom(number + 1);
       const pick = () => all[Math.floor(random() * all.length)] ?? "";
       for (let times = 0; times < 150; times++) {
@@ -181,7 +181,7 @@ describe("answers of merges", () => {
   });
 
   it("come from files in the next process, which reads no object for them", async () => {
-    const { cacheDir, place, commits: [, one, two, far, other] } = await makeLarge("files");
+    const { cacheDir, place, commits: [, one, two, far, other] } = makeLarge("files");
     const trees = treesOf(place, [one, two, far]);
     const asked: MergeAsked[] = [
       { commits: { ours: one, theirs: two }, labels },
@@ -215,7 +215,7 @@ describe("answers of merges", () => {
       { files: { a: "3\n" }, parent: 0 },
     ]);
     using _ = place;
-    const [, ours = "", theirs = ""] = await oidsIn(cacheDir);
+    const [, ours = "", theirs = ""] = oidsIn(cacheDir);
     const { state } = await findMerge(context, place, { commits: { ours, theirs }, labels });
     assertEquals([state, await filesIn(cacheDir)], ["conflicts", []]);
     await assertRejects(
@@ -225,7 +225,7 @@ describe("answers of merges", () => {
   });
 
   it("are others for other labels, sides, bases and ways to merge", async () => {
-    const { cacheDir, place, commits: [root, one, two, , other] } = await makeLarge("others");
+    const { cacheDir, place, commits: [root, one, two, , other] } = makeLarge("others");
     const sides = treesOf(place, [root, one, two, other]);
     const [base = "", ours = "", theirs = "", changed = ""] = sides;
     const commits = { ours: one, theirs: two };
@@ -257,7 +257,7 @@ describe("answers of merges", () => {
   });
 
   it("are found out again where a file is damaged, cut short or another's", async () => {
-    const { cacheDir, place, commits: [, one, two] } = await makeLarge("damaged");
+    const { cacheDir, place, commits: [, one, two] } = makeLarge("damaged");
     const asked = { commits: { ours: one, theirs: two }, labels };
     const expected = await findMerge(context, place, asked);
     const [name = ""] = await filesIn(cacheDir);
@@ -280,7 +280,7 @@ describe("answers of merges", () => {
   });
 
   it("leave out the objects to write: to have those the merge is made, and its answer kept", async () => {
-    const { cacheDir, place, commits: [, ours, theirs] } = await makeLarge("objects");
+    const { cacheDir, place, commits: [, ours, theirs] } = makeLarge("objects");
     const asked = { commits: { ours, theirs }, labels };
     const whole = mergeCommits(place.objects, readCommits(place.objects), ours, theirs, asked);
     assert(whole.objects.length > 0);
@@ -300,7 +300,7 @@ describe("answers of merges", () => {
   });
 
   it("are not those of a merge that was not made", async () => {
-    const { cacheDir, place, commits: [, ours] } = await makeLarge("missing");
+    const { cacheDir, place, commits: [, ours] } = makeLarge("missing");
     const commits = { ours, theirs: "1".repeat(40) };
     for (const find of [findMerge, makeMerge]) {
       await assertRejects(() => find(context, place, { commits, labels }), CorruptError);

@@ -10,7 +10,8 @@ import { quoteGitPath } from "../../core/git/path.ts";
 import { countLines } from "../../core/git/text.ts";
 import { isGitlink } from "../../core/git/tree.ts";
 import { readObject, type WalkedEntry, walkTree } from "../../core/git/walk.ts";
-import { gitLines, loadObjects, makeHistory } from "../support/history.ts";
+import { gitLines } from "../support/git.ts";
+import { loadObjects, makeHistory } from "../support/history.ts";
 
 let dir = "";
 let objects: ObjectReader;
@@ -37,11 +38,11 @@ function linesOf(runs: readonly BlameRun[]): (Line | undefined)[] {
   return lines;
 }
 
-async function theirs(tip: Oid, path: string): Promise<Line[]> {
+function theirs(tip: Oid, path: string): Line[] {
   const lines: Line[] = [];
   const known = new Map<string, Line>();
   let line: Line = { commit: "", previous: "" };
-  for (const text of await gitLines(dir, ["blame", "--line-porcelain", tip, "--", path])) {
+  for (const text of gitLines(dir, "blame", "--line-porcelain", tip, "--", path)) {
     const header = /^([0-9a-f]{40}) \d+ \d+/.exec(text);
     if (text.startsWith("\t")) lines.push(line);
     else if (header !== null) line = { commit: header[1] ?? "", previous: "" };
@@ -57,10 +58,10 @@ describe("blame", () => {
 
   beforeAll(async () => {
     dir = await Deno.makeTempDir();
-    await makeHistory(dir, 23, 300);
-    objects = await loadObjects(dir);
+    makeHistory(dir, 23, 300);
+    objects = loadObjects(dir);
     const names = Array.from({ length: 30 }, (_, at) => `c${at * 10 + 9}`);
-    const tips = await gitLines(dir, ["rev-parse", "main", ...names]);
+    const tips = gitLines(dir, "rev-parse", "main", ...names);
     const graph = new CommitGraph(objects);
     for (const _ of growGraph(graph, tips));
     whole = new CommitGraph(objects, compactGraph(graph));
@@ -73,7 +74,7 @@ describe("blame", () => {
       }
     }
     files = files.filter((_, at) => at % 3 === 0);
-    for (const { tip, text } of files) expected.push(await theirs(tip, text));
+    for (const { tip, text } of files) expected.push(theirs(tip, text));
   });
   afterAll(() => Deno.remove(dir, { recursive: true }));
 

@@ -7,7 +7,8 @@ import { diffTrees, patchFile } from "../../core/git/diff.ts";
 import { readCommits } from "../../core/git/history.ts";
 import type { ObjectReader, Oid } from "../../core/git/object.ts";
 import { walkTree } from "../../core/git/walk.ts";
-import { gitLines, loadObjects, makeHistory, runGit } from "../support/history.ts";
+import { gitBytes, gitLines } from "../support/git.ts";
+import { loadObjects, makeHistory } from "../support/history.ts";
 import { seededRandom } from "../support/random.ts";
 
 const commitCount = 400;
@@ -19,10 +20,10 @@ function ours(a: Oid, b: Oid, paths: Uint8Array[] = []): Uint8Array {
 }
 
 /** The diffs of pairs of trees, by one run of git. */
-async function theirs(pairs: readonly [Oid, Oid][]): Promise<Uint8Array[]> {
+function theirs(pairs: readonly [Oid, Oid][]): Uint8Array[] {
   const input = pairs.map(([a, b]) => `${a} ${b}\n`).join("");
   const args = ["diff-tree", "--stdin", "-r", "-p", "-M", "--full-index", "--no-ext-diff"];
-  const all = latin1(await runGit(dir, args, input));
+  const all = latin1(gitBytes(dir, input, ...args));
   let at = 0;
   return pairs.map(([a, b], index) => {
     const start = at + `${a} ${b}\n`.length;
@@ -33,9 +34,9 @@ async function theirs(pairs: readonly [Oid, Oid][]): Promise<Uint8Array[]> {
   });
 }
 
-async function checkParity(name: string, pairs: readonly [Oid, Oid][]): Promise<void> {
+function checkParity(name: string, pairs: readonly [Oid, Oid][]): void {
   const differing = pairs.filter(([a, b]) => a !== b);
-  const expected = await theirs(differing);
+  const expected = theirs(differing);
   const wrong = differing.filter(([a, b], index) =>
     !sameBytes(ours(a, b), expected[index] ?? new Uint8Array())
   );
@@ -49,30 +50,30 @@ describe("diff", () => {
 
   beforeAll(async () => {
     dir = await Deno.makeTempDir();
-    await makeHistory(dir, 42, commitCount);
-    objects = await loadObjects(dir);
+    makeHistory(dir, 42, commitCount);
+    objects = loadObjects(dir);
     const commits = readCommits(objects);
-    trees = (await gitLines(dir, ["rev-list", "--all"])).map((oid) => {
+    trees = gitLines(dir, "rev-list", "--all").map((oid) => {
       const { tree, parents } = commits.commit(oid);
       return { own: tree, parents: parents.map((parent) => commits.commit(parent).tree) };
     });
   });
   afterAll(() => Deno.remove(dir, { recursive: true }));
 
-  it("of each commit from its parents is git's, byte for byte", async () => {
-    await checkParity(
+  it("of each commit from its parents is git's, byte for byte", () => {
+    checkParity(
       "commits",
       trees.flatMap(({ own, parents }) => parents.map((parent): [Oid, Oid] => [parent, own])),
     );
   });
 
-  it("of any two commits is git's, byte for byte", async () => {
+  it("of any two commits is git's, byte for byte", () => {
     const random = seededRandom(4);
     const pick = () => trees[Math.floor(random() * trees.length)]?.own ?? "";
-    await checkParity("pairs", Array.from({ length: 400 }, () => [pick(), pick()]));
+    checkParity("pairs", Array.from({ length: 400 }, () => [pick(), pick()]));
   });
 
-  it("is cut to paths as git cuts it", async () => {
+  it("is cut to paths as git cuts it", () => {
     const random = seededRandom(6);
     const pick = () => trees[Math.floor(random() * trees.length)]?.own ?? "";
     for (let round = 0; round < 60; round++) {
@@ -83,27 +84,33 @@ describe("diff", () => {
         .filter((path) => path !== "" && !path.includes("\ufffd") && random() < 0.5);
       if (paths.length === 0) continue;
       const args = ["--literal-pathspecs", "diff", "--full-index", "-M", a, b, "--", ...paths];
-      const expected = await runGit(dir, args);
+      const expected = gitBytes(dir, undefined, ...args);
       assertEquals(latin1(ours(a, b, paths.map((path) => utf8(path)))), latin1(expected));
     }
   });
 
-  it("of a first commit is from the empty tree", async () => {
-    const [first = ""] = await gitLines(dir, ["rev-list", "--max-parents=0", "main"]);
+  it("of a first commit is from the empty tree", () => {
+    const [first = ""] = gitLines(dir, "rev-list", "--max-parents=0", "main");
     const { tree } = readCommits(objects).commit(first);
     const patches = diffTrees(objects, undefined, tree).map((change) => patchFile(objects, change));
     const args = ["diff-tree", "--root", "-p", "-r", "--full-index", "--no-commit-id", first];
     assertEquals(
       latin1(concat(patches.map(({ bytes }) => bytes))),
-      latin1(await runGit(dir, args)),
+      latin1(gitBytes(dir, undefined, ...args)),
     );
   });
 
-  it("counts the lines of each file", async () => {
+  it("counts the lines of each file", () => {
     for (const { own, parents: [parent] } of trees.slice(0, 80)) {
       if (parent === undefined || parent === own) continue;
-      const stats = await gitLines(dir, [
-        ...["diff-tree", "-r", "-M", "--numstat", "--no-commit-id", parent, own],
+      const stats = gitLines(dir, ...[
+        "diff-tree",
+        "-r",
+        "-M",
+        "--numstat",
+        "--no-commit-id",
+        parent,
+        own,
       ]);
       diffTrees(objects, parent, own).forEach((change, index) => {
         const { added, removed, lines, bytes } = patchFile(objects, change);

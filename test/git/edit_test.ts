@@ -10,7 +10,8 @@ import type { ObjectReader } from "../../core/git/object.ts";
 import { checkPath } from "../../core/git/safe_path.ts";
 import { type Change, changeTree, NewObjects } from "../../core/git/tree_build.ts";
 import { findEntry, walkTree } from "../../core/git/walk.ts";
-import { gitLines, loadObjects, makeHistory, runGit } from "../support/history.ts";
+import { git, gitBytes, gitLines, initRepo } from "../support/git.ts";
+import { loadObjects, makeHistory } from "../support/history.ts";
 import { seededRandom } from "../support/random.ts";
 
 const person = {
@@ -64,7 +65,7 @@ describe("edits", () => {
 describe("the path of a change", () => {
   it("is refused where git would refuse it", async () => {
     const dir = await Deno.makeTempDir();
-    await runGit(dir, ["init", "-q", "--bare"]);
+    initRepo(dir, { bare: true });
     const words = [".git", ".GIT", "git~1", "GIT~1", "..", ".", "", "a", ".gitx", "git~2", "GIT"];
     const marks = ["", " ", ".", ". .", ":", "::$DATA", "\u200c", "\ufeff", "\\", "x", "\\x"];
     const paths = words.flatMap((word) =>
@@ -118,8 +119,8 @@ describe("a commit of changes", () => {
 
   beforeAll(async () => {
     dir = await Deno.makeTempDir();
-    await makeHistory(dir, 21, 60);
-    const blob = await runGit(dir, ["hash-object", "-w", "--stdin"], "one\ntwo\n");
+    makeHistory(dir, 21, 60);
+    const blob = gitBytes(dir, "one\ntwo\n", "hash-object", "-w", "--stdin");
     const oid = latin1(blob).trim();
     const info = [
       `100644 ${oid}\tplain.txt`,
@@ -130,17 +131,17 @@ describe("a commit of changes", () => {
       `100644 ${oid}\tdir/kept.txt`,
       `100644 ${oid}\tdir-a`,
     ].join("\n") + "\n";
-    await runGit(dir, ["update-index", "--index-info"], info);
-    [tree = ""] = await gitLines(dir, ["write-tree"]);
-    [tip = ""] = await gitLines(dir, ["commit-tree", "-m", "tip", tree]);
-    objects = await loadObjects(dir);
+    gitBytes(dir, info, "update-index", "--index-info");
+    [tree = ""] = gitLines(dir, "write-tree");
+    [tip = ""] = gitLines(dir, "commit-tree", "-m", "tip", tree);
+    objects = loadObjects(dir);
   });
   afterAll(() => Deno.remove(dir, { recursive: true }));
 
-  it("has the tree git makes of the same changes", async () => {
+  it("has the tree git makes of the same changes", () => {
     const random = seededRandom(9);
     let made = 0;
-    for (const commit of await gitLines(dir, ["rev-list", "--all"])) {
+    for (const commit of gitLines(dir, "rev-list", "--all")) {
       const from = parseCommit(objects.read(commit)?.bytes ?? new Uint8Array()).tree;
       const files = [...walkTree(objects, from)];
       const changes: Change[] = [];
@@ -165,26 +166,26 @@ describe("a commit of changes", () => {
         changes.push(put(name));
         line("100644", hashObject("blob", utf8("new\n")), utf8(name));
       }
-      await runGit(dir, ["read-tree", from]);
+      git(dir, "read-tree", from);
       const bytes = info.reduce((all, part) => new Uint8Array([...all, ...part]), new Uint8Array());
-      await runGit(dir, ["update-index", "-z", "--index-info"], bytes);
-      const [expected] = await gitLines(dir, ["write-tree", "--missing-ok"]);
+      gitBytes(dir, bytes, "update-index", "-z", "--index-info");
+      const [expected] = gitLines(dir, "write-tree", "--missing-ok");
       assertEquals(changeTree(objects, new NewObjects(objects), from, changes), expected);
       made += changes.length;
     }
     assert(made > 200, `${made} changes`);
   });
 
-  it("can be stored by git as it is", async () => {
+  it("can be stored by git as it is", () => {
     const built = build(put("dir/sub/deeper/new.txt"), put("plain.txt", "other\n"), {
       path: utf8("run.sh"),
       edits: [{ old: utf8("two"), new: utf8("2") }],
     });
     for (const { kind, bytes, oid } of built.objects) {
-      const stored = await runGit(dir, ["hash-object", "-w", "--stdin", "-t", kind], bytes);
+      const stored = gitBytes(dir, bytes, "hash-object", "-w", "--stdin", "-t", kind);
       assertEquals(latin1(stored).trim(), oid);
     }
-    const listed = await gitLines(dir, ["ls-tree", "-r", built.commit, "run.sh", "dir"]);
+    const listed = gitLines(dir, "ls-tree", "-r", built.commit, "run.sh", "dir");
     assertEquals(listed.map((line) => line.replace(/ \w+ \w+\t/, " ")), [
       "100644 dir/kept.txt",
       "100644 dir/sub/deeper/new.txt",
@@ -192,10 +193,10 @@ describe("a commit of changes", () => {
       "100755 run.sh",
     ]);
     assertEquals(
-      latin1(await runGit(dir, ["cat-file", "-p", `${built.commit}:run.sh`])),
+      latin1(gitBytes(dir, undefined, "cat-file", "-p", `${built.commit}:run.sh`)),
       "one\n2\n",
     );
-    await runGit(dir, ["fsck", "--strict", built.commit]);
+    git(dir, "fsck", "--strict", built.commit);
   });
 
   it("suggests what each object may be a delta of", () => {
@@ -269,12 +270,12 @@ describe("a commit of changes", () => {
     assertThrows(() => buildCommit(objects, { ...plan, message: " \n" }), UsageError, "is empty");
   });
 
-  it("is refused where a file it overwrites or deletes changed since its base", async () => {
+  it("is refused where a file it overwrites or deletes changed since its base", () => {
     const { objects: made, commit } = build(put("plain.txt"), put("dir/new"));
     for (const { kind, bytes } of made) {
-      await runGit(dir, ["hash-object", "-w", "--stdin", "-t", kind], bytes);
+      gitBytes(dir, bytes, "hash-object", "-w", "--stdin", "-t", kind);
     }
-    const now = await loadObjects(dir);
+    const now = loadObjects(dir);
     for (const change of [put("plain.txt"), remove("dir/new")]) {
       const path = new TextDecoder().decode(change.path);
       const error = assertThrows(() => checkUnmoved(now, tip, commit, [change]), ConflictError);

@@ -5,7 +5,8 @@ import { isAncestor, mergeBases } from "../../core/git/ancestry.ts";
 import { log, readCommits } from "../../core/git/history.ts";
 import type { ObjectReader } from "../../core/git/object.ts";
 import { findEntry, walkTree } from "../../core/git/walk.ts";
-import { gitLines, loadObjects, makeHistory, runGit } from "../support/history.ts";
+import { gitBytes, gitLines } from "../support/git.ts";
+import { loadObjects, makeHistory } from "../support/history.ts";
 import { seededRandom } from "../support/random.ts";
 
 const commitCount = 400;
@@ -23,32 +24,32 @@ async function shellLines(script: string, ...args: string[]): Promise<string[]> 
   return text === "" ? [] : text.replace(/\n$/, "").split("\n");
 }
 
-async function tips(): Promise<string[]> {
-  return await gitLines(dir, ["for-each-ref", "--format=%(objectname)"]);
+function tips(): string[] {
+  return gitLines(dir, "for-each-ref", "--format=%(objectname)");
 }
 
 describe("history", () => {
   beforeAll(async () => {
     dir = await Deno.makeTempDir();
-    await makeHistory(dir, 7, commitCount);
-    objects = await loadObjects(dir);
-    [mainTip = ""] = await gitLines(dir, ["rev-parse", "main"]);
+    makeHistory(dir, 7, commitCount);
+    objects = loadObjects(dir);
+    [mainTip = ""] = gitLines(dir, "rev-parse", "main");
   });
   afterAll(() => Deno.remove(dir, { recursive: true }));
 
-  it("lists commits in the order of git log", async () => {
+  it("lists commits in the order of git log", () => {
     const commits = readCommits(objects);
-    for (const tip of (await tips()).slice(-40)) {
-      assertEquals([...log({ commits, tips: [tip] })], await gitLines(dir, ["rev-list", tip]));
+    for (const tip of tips().slice(-40)) {
+      assertEquals([...log({ commits, tips: [tip] })], gitLines(dir, "rev-list", tip));
     }
   });
 
-  it("starts from several tips as git does", async () => {
+  it("starts from several tips as git does", () => {
     const commits = readCommits(objects);
-    const several = (await tips()).filter((_, index) => index % 50 === 0);
+    const several = tips().filter((_, index) => index % 50 === 0);
     assertEquals(
       [...log({ commits, tips: several })],
-      await gitLines(dir, ["rev-list", ...several]),
+      gitLines(dir, "rev-list", ...several),
     );
   });
 
@@ -70,7 +71,7 @@ describe("history", () => {
   it("simplifies the history of a path as git does", async () => {
     const commits = readCommits(objects);
     const paths = new Map<string, Uint8Array>();
-    for (const tip of (await tips()).slice(-60)) {
+    for (const tip of tips().slice(-60)) {
       for (const { path } of walkTree(objects, commits.commit(tip).tree)) {
         for (let end = path.indexOf(47); end >= 0; end = path.indexOf(47, end + 1)) {
           paths.set(path.subarray(0, end).toHex(), path.subarray(0, end));
@@ -93,7 +94,7 @@ describe("history", () => {
 
   it("finds the merge bases git finds, in its order", async () => {
     const commits = readCommits(objects);
-    const all = await gitLines(dir, ["rev-list", "--all"]);
+    const all = gitLines(dir, "rev-list", "--all");
     const random = seededRandom(1);
     const pick = () => all[Math.floor(random() * all.length)] ?? "";
     let several = 0;
@@ -108,7 +109,7 @@ describe("history", () => {
     assert(several > 0, "no pair had several merge bases");
   });
 
-  it("finds many merge bases, without those that others have in their history", async () => {
+  it("finds many merge bases, without those that others have in their history", () => {
     const stream: string[] = [];
     const commit = (mark: number, date: number, parents: number[]) => {
       stream.push(`commit refs/heads/many${mark}\nmark :${mark}\n`);
@@ -123,17 +124,17 @@ describe("history", () => {
     const all = Array.from({ length: 60 }, (_, index) => index + 1);
     commit(61, 5000, all);
     commit(62, 5000, all.toReversed());
-    await runGit(dir, ["fast-import", "--quiet", "--force"], stream.join(""));
-    const commits = readCommits(await loadObjects(dir));
-    const tips = await gitLines(dir, ["rev-parse", "many61", "many62"]);
+    gitBytes(dir, stream.join(""), "fast-import", "--quiet", "--force");
+    const commits = readCommits(loadObjects(dir));
+    const tips = gitLines(dir, "rev-parse", "many61", "many62");
     const bases = mergeBases(commits, tips[0] ?? "", tips[1] ?? "");
-    assertEquals(bases, await gitLines(dir, ["merge-base", "--all", ...tips]));
+    assertEquals(bases, gitLines(dir, "merge-base", "--all", ...tips));
     assertEquals(bases.length, 40);
   });
 
-  it("finds any path of a tree and nothing else", async () => {
+  it("finds any path of a tree and nothing else", () => {
     const { tree } = readCommits(objects).commit(mainTip);
-    const listed = await runGit(dir, ["ls-tree", "-r", "-z", "main"]);
+    const listed = gitBytes(dir, undefined, "ls-tree", "-r", "-z", "main");
     const walked = [...walkTree(objects, tree)];
     assertEquals(walked.length, listed.filter((byte) => byte === 0).length);
     for (const { path, mode, oid } of walked) {

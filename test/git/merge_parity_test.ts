@@ -5,7 +5,8 @@ import { readCommits } from "../../core/git/history.ts";
 import { mergeCommits, type MergeResult, mergeTrees } from "../../core/git/merge.ts";
 import type { ObjectReader } from "../../core/git/object.ts";
 import { openStore } from "../../core/git/store.ts";
-import { gitLines, loadObjects, makeHistory, runGit } from "../support/history.ts";
+import { git, gitLines } from "../support/git.ts";
+import { loadObjects, makeHistory } from "../support/history.ts";
 import { seededRandom } from "../support/random.ts";
 import { makeMergeHistory } from "../support/merge_history.ts";
 import { type GitMerge, gitMerges } from "../support/merges.ts";
@@ -55,14 +56,14 @@ class Parity {
   }
 }
 
-async function countPairs(
+function countPairs(
   parity: Parity,
   dir: string,
   objects: ObjectReader,
   pairs: readonly Pair[],
-): Promise<void> {
+): void {
   const commits = readCommits(objects);
-  const judged = await gitMerges(dir, pairs);
+  const judged = gitMerges(dir, pairs);
   pairs.forEach(([ours, theirs], index) => {
     const git = judged[index];
     const merged = mergeCommits(objects, commits, ours, theirs, { labels: { ours, theirs } });
@@ -73,7 +74,7 @@ async function countPairs(
 /** Merges random pairs of commits of repositories that are made by the way. */
 async function countMade(
   name: string,
-  make: (dir: string, seed: number) => Promise<void>,
+  make: (dir: string, seed: number) => void,
   seeds: number,
   pairs: number,
 ): Promise<Parity> {
@@ -81,13 +82,13 @@ async function countMade(
   for (let seed = 1; seed <= seeds; seed++) {
     const dir = await Deno.makeTempDir();
     try {
-      await make(dir, seed);
+      make(dir, seed);
       const random = seededRandom(seed);
-      const all = await gitLines(dir, ["rev-list", "--all"]);
+      const all = gitLines(dir, "rev-list", "--all");
       const pick = () => all[Math.floor(random() * all.length)] ?? "";
       const picked = Array.from({ length: pairs }, (): Pair => [pick(), pick()])
         .filter(([one, other]) => one !== other);
-      await countPairs(parity, dir, await loadObjects(dir), picked);
+      countPairs(parity, dir, loadObjects(dir), picked);
     } finally {
       await Deno.remove(dir, { recursive: true });
     }
@@ -124,17 +125,17 @@ describe("merges", () => {
     const dir = await Deno.makeTempDir();
     try {
       const own = new URL("../..", import.meta.url).pathname;
-      await runGit(dir, ["clone", "-q", "--bare", own, "."]);
+      git(dir, "clone", "-q", "--bare", own, ".");
       const list = ["rev-list", "--first-parent", "--max-count=200", "HEAD"];
-      const [tip = "", ...reverted] = await gitLines(dir, list);
+      const [tip = "", ...reverted] = gitLines(dir, ...list);
       const pairs: [string, string][] = [];
       for (const commit of reverted.slice(0, -1)) {
         const args = ["commit-tree", "-p", commit, "-m", "revert", `${commit}^^{tree}`];
-        const [revert = ""] = await gitLines(dir, args);
+        const [revert = ""] = gitLines(dir, ...args);
         pairs.push([tip, revert]);
       }
-      const judged = await gitMerges(dir, pairs);
-      const objects = await loadObjects(dir);
+      const judged = gitMerges(dir, pairs);
+      const objects = loadObjects(dir);
       const commits = readCommits(objects);
       const parity = new Parity();
       reverted.slice(0, -1).forEach((commit, index) => {
@@ -158,17 +159,17 @@ describe("merges", () => {
   // The figures of docs/design/merge.md: MERGE_REPOSITORY names a bare repository to redo the merges of.
   const repository = Deno.env.get("MERGE_REPOSITORY");
   if (repository !== undefined) {
-    it("of a repository's own history are git's", async () => {
+    it("of a repository's own history are git's", () => {
       const every = Number(Deno.env.get("MERGE_EVERY") ?? 1);
       const args = ["rev-list", "--all", "--min-parents=2", "--max-parents=2", "--parents"];
-      const pairs = (await gitLines(repository, args)).map((line): Pair => {
+      const pairs = gitLines(repository, ...args).map((line): Pair => {
         const [, one = "", other = ""] = line.split(" ");
         return [one, other];
       }).filter((_, index) => index % every === 0);
       const objects = openStore(repository);
       const parity = new Parity();
       for (let at = 0; at < pairs.length; at += 100) {
-        await countPairs(parity, repository, objects, pairs.slice(at, at + 100));
+        countPairs(parity, repository, objects, pairs.slice(at, at + 100));
       }
       parity.print(repository);
       objects.close();

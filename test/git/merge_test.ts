@@ -11,7 +11,9 @@ import {
 } from "../../core/git/merge.ts";
 import type { ObjectReader, Oid } from "../../core/git/object.ts";
 import { readObject, walkTree } from "../../core/git/walk.ts";
-import { gitLines, loadObjects, runGit } from "../support/history.ts";
+import { gitLines } from "../support/git.ts";
+import { importStream, loadObjects } from "../support/history.ts";
+import { formatCommit, type State } from "../support/history_stream.ts";
 import { gitMerges } from "../support/merges.ts";
 
 /** What a commit holds, by path: the content of a file, or a mode and content or oid. Texts are of one character a byte. */
@@ -26,30 +28,19 @@ let dir = "";
 let count = 0;
 
 /** Makes these commits in a repository of their own and gives their oids. */
-async function makeCommits(commits: readonly Commit[]): Promise<{ home: string; oids: Oid[] }> {
+function makeCommits(commits: readonly Commit[]): { home: string; oids: Oid[] } {
   const home = `${dir}/${count++}`;
-  await Deno.mkdir(home);
-  const data = (content: string) => `data ${content.length}\n${content}\n`;
-  const stream = commits.map(({ files, parents }, index) => {
-    const [first, ...others] = parents.map((parent) => `:${parent + 1}\n`);
-    const from = first === undefined ? "" : `from ${first}`;
-    const merges = others.map((other) => `merge ${other}`).join("");
-    const entries = Object.entries(files).map(([path, file]) => {
-      const [mode, content] = typeof file === "string" ? ["100644", file] : file;
-      return mode === "160000"
-        ? `M ${mode} ${content} ${path}\n`
-        : `M ${mode} inline ${path}\n${data(content)}`;
-    });
-    const head = `commit refs/heads/c${index}\nmark :${index + 1}\ncommitter N <n@e> ${
-      1e9 + index
-    } +0000\n`;
-    return `${head}${data("m")}${from}${merges}deleteall\n${entries.join("")}\n`;
+  const stream = commits.map(({ files, parents: [first, ...others] }, index) => {
+    const state: State = new Map();
+    for (const [path, file] of Object.entries(files)) {
+      const [mode, content] = typeof file === "string" ? ["100644", file] as const : file;
+      state.set(path, { mode, content });
+    }
+    return formatCommit({ index, date: 1e9 + index, message: "m", first, others, state });
   });
-  await runGit(home, ["init", "-q", "--bare"]);
-  const bytes = Uint8Array.from(stream.join(""), (letter) => letter.charCodeAt(0));
-  await runGit(home, ["fast-import", "--quiet"], bytes);
+  importStream(home, stream);
   const names = commits.map((_, index) => `refs/heads/c${index}`);
-  return { home, oids: await gitLines(home, ["rev-parse", ...names]) };
+  return { home, oids: gitLines(home, "rev-parse", ...names) };
 }
 
 interface Merged {
@@ -82,13 +73,13 @@ function describeMerge(held: ObjectReader, result: MergeResult): Merged {
 }
 
 /** Merges commits 1 and 2 of a history whose merge base is commit 0, as git does, unless it is to be otherwise. */
-async function merge(
+function merge(
   base: Files,
   ours: Files,
   theirs: Files,
   options: MergeOptions = {},
-): Promise<Merged> {
-  return await mergeLast([
+): Merged {
+  return mergeLast([
     { files: base, parents: [] },
     { files: ours, parents: [0] },
     { files: theirs, parents: [0] },
@@ -96,14 +87,14 @@ async function merge(
 }
 
 /** Merges the last two of these commits and checks that git merges them just so. */
-async function mergeLast(commits: readonly Commit[], options: MergeOptions = {}): Promise<Merged> {
-  const { home, oids } = await makeCommits(commits);
-  const objects = await loadObjects(home);
+function mergeLast(commits: readonly Commit[], options: MergeOptions = {}): Merged {
+  const { home, oids } = makeCommits(commits);
+  const objects = loadObjects(home);
   const [ours = "", theirs = ""] = oids.slice(-2);
   const labels = { ours, theirs };
   const result = mergeCommits(objects, readCommits(objects), ours, theirs, { labels, ...options });
   if (options.keepBoth === undefined) {
-    const [git] = await gitMerges(home, [[ours, theirs]]);
+    const [git] = gitMerges(home, [[ours, theirs]]);
     assertEquals([result.conflicts.length === 0, result.tree], [git?.isClean, git?.tree]);
   }
   return describeMerge(objects, result);
@@ -118,9 +109,9 @@ describe("a merge", () => {
   });
   afterAll(() => Deno.remove(dir, { recursive: true }));
 
-  it("keeps bytes that are no UTF-8", async () => {
+  it("keeps bytes that are no UTF-8", () => {
     const text = (first: string, last: string) => `${first}\n${many}caf\xe9\n${many}${last}\n`;
-    const { files, conflicts } = await merge(
+    const { files, conflicts } = merge(
       { f: text("one", "end") },
       { f: text("\xe9ins", "end") },
       { f: text("one", "fin \xe9") },
@@ -128,10 +119,10 @@ describe("a merge", () => {
     assertEquals([files, conflicts], [{ f: text("\xe9ins", "fin \xe9") }, []]);
   });
 
-  it("keeps carriage returns and a missing last newline", async () => {
+  it("keeps carriage returns and a missing last newline", () => {
     const text = (first: string, last: string) =>
       `${first}\r\n${many.replaceAll("\n", "\r\n")}${last}`;
-    const { files, conflicts } = await merge(
+    const { files, conflicts } = merge(
       { f: text("one", "end") },
       { f: text("uno", "end") },
       { f: text("one", "fin") },
@@ -139,8 +130,8 @@ describe("a merge", () => {
     assertEquals([files, conflicts], [{ f: text("uno", "fin") }, []]);
   });
 
-  it("cuts a conflict down to the lines in which the sides differ", async () => {
-    const { files, conflicts, result } = await merge(
+  it("cuts a conflict down to the lines in which the sides differ", () => {
+    const { files, conflicts, result } = merge(
       { f: `${many}x\n${many}` },
       { f: `${many}1\n2\n3\n4\nours\n${many}` },
       { f: `${many}1\n2\n3\n4\ntheirs\n${many}` },
@@ -154,9 +145,9 @@ describe("a merge", () => {
     assertEquals(text, `${many}1\n2\n3\n4\n${differing}${many}`);
   });
 
-  it("ends marker lines as the text ends its lines", async () => {
+  it("ends marker lines as the text ends its lines", () => {
     const crlf = many.replaceAll("\n", "\r\n");
-    const { files } = await merge(
+    const { files } = merge(
       { f: `${crlf}x` },
       { f: `${crlf}ours` },
       { f: `${crlf}theirs` },
@@ -164,9 +155,9 @@ describe("a merge", () => {
     assertEquals(String(files["f"]).replaceAll("\r\n", "").includes("\n"), false);
   });
 
-  it("of a criss-cross merges the bases first", async () => {
+  it("of a criss-cross merges the bases first", () => {
     const text = (a: string, b: string, c: string) => `${a}\n${many}${b}\n${many}${c}\n`;
-    const { files, conflicts } = await mergeLast([
+    const { files, conflicts } = mergeLast([
       { files: { f: text("a", "b", "c") }, parents: [] },
       { files: { f: text("A", "b", "c") }, parents: [0] },
       { files: { f: text("a", "B", "c") }, parents: [0] },
@@ -178,9 +169,9 @@ describe("a merge", () => {
     assertEquals([files, conflicts], [{ f: text("A2", "B2", "C") }, []]);
   });
 
-  it("of a criss-cross whose bases are in conflict is git's", async () => {
+  it("of a criss-cross whose bases are in conflict is git's", () => {
     const text = (middle: string) => `${many}${middle}\n${many}`;
-    const { conflicts } = await mergeLast([
+    const { conflicts } = mergeLast([
       { files: { f: text("x") }, parents: [] },
       { files: { f: text("one") }, parents: [0] },
       { files: { f: text("two") }, parents: [0] },
@@ -190,16 +181,16 @@ describe("a merge", () => {
     assertEquals(conflicts, ["content: f"]);
   });
 
-  it("of unrelated histories takes both", async () => {
-    const { files, conflicts } = await mergeLast([
+  it("of unrelated histories takes both", () => {
+    const { files, conflicts } = mergeLast([
       { files: { a: "a\n", both: "1\n" }, parents: [] },
       { files: { b: "b\n", both: "1\n" }, parents: [] },
     ]);
     assertEquals([files, conflicts], [{ a: "a\n", b: "b\n", both: "1\n" }, []]);
   });
 
-  it("follows a file that one side renamed and the other edited", async () => {
-    const { files, conflicts } = await merge(
+  it("follows a file that one side renamed and the other edited", () => {
+    const { files, conflicts } = merge(
       { old: many, other: "x\n" },
       { new: many, other: "x\n" },
       { old: `${many}more\n`, other: "x\n" },
@@ -207,8 +198,8 @@ describe("a merge", () => {
     assertEquals([files, conflicts], [{ new: `${many}more\n`, other: "x\n" }, []]);
   });
 
-  it("tells where the sides renamed one file to", async () => {
-    const { conflicts, result } = await merge({ old: many }, { one: many }, { two: many });
+  it("tells where the sides renamed one file to", () => {
+    const { conflicts, result } = merge({ old: many }, { one: many }, { two: many });
     const kind = "rename/rename";
     assertEquals(conflicts, [`${kind}: old`, `${kind}: one`, `${kind}: two`]);
     const sides = result.conflicts.map(({ base, ours, theirs }) =>
@@ -217,8 +208,8 @@ describe("a merge", () => {
     assert(sides.some(([base, ours]) => base === undefined && ours === "one"));
   });
 
-  it("tells of a file that one side renamed or edited and the other deleted", async () => {
-    const { conflicts, files } = await merge(
+  it("tells of a file that one side renamed or edited and the other deleted", () => {
+    const { conflicts, files } = merge(
       { gone: many, edited: "1\n", kept: "k\n" },
       { moved: many, edited: "2\n", kept: "k\n" },
       { kept: "k\n" },
@@ -227,8 +218,8 @@ describe("a merge", () => {
     assertEquals(files, { moved: many, edited: "2\n", kept: "k\n" });
   });
 
-  it("names both a file and the directory in its place", async () => {
-    const { conflicts, files, result } = await merge(
+  it("names both a file and the directory in its place", () => {
+    const { conflicts, files, result } = merge(
       { other: "x\n" },
       { other: "x\n", thing: "file\n" },
       { other: "x\n", "thing/inside": "dir\n" },
@@ -239,8 +230,8 @@ describe("a merge", () => {
     assertEquals(files["thing/inside"], "dir\n");
   });
 
-  it("takes a directory for a file that the other side left alone", async () => {
-    const { conflicts, files } = await merge(
+  it("takes a directory for a file that the other side left alone", () => {
+    const { conflicts, files } = merge(
       { thing: "file\n" },
       { thing: "file\n" },
       { "thing/inside": "dir\n" },
@@ -248,8 +239,8 @@ describe("a merge", () => {
     assertEquals([conflicts, files], [[], { "thing/inside": "dir\n" }]);
   });
 
-  it("takes a mode from one side and the content from the other", async () => {
-    const { conflicts, files } = await merge(
+  it("takes a mode from one side and the content from the other", () => {
+    const { conflicts, files } = merge(
       { run: many },
       { run: ["100755", many] },
       { run: `${many}more\n` },
@@ -257,10 +248,10 @@ describe("a merge", () => {
     assertEquals([conflicts, files], [[], { run: ["100755", `${many}more\n`] }]);
   });
 
-  it("takes a link or submodule that one side changed, and tells when both did", async () => {
+  it("takes a link or submodule that one side changed, and tells when both did", () => {
     const [one, two, three] = ["1", "2", "3"].map((digit) => digit.repeat(40));
     assert(one !== undefined && two !== undefined && three !== undefined);
-    const clean = await merge(
+    const clean = merge(
       { link: ["120000", "a"], sub: ["160000", one], same: ["160000", one] },
       { link: ["120000", "b"], sub: ["160000", one], same: ["160000", one] },
       { link: ["120000", "a"], sub: ["160000", two], same: ["160000", one] },
@@ -271,7 +262,7 @@ describe("a merge", () => {
       same: ["160000", one],
       sub: ["160000", two],
     });
-    const both = await merge(
+    const both = merge(
       { link: ["120000", "a"], sub: ["160000", one] },
       { link: ["120000", "b"], sub: ["160000", two] },
       { link: ["120000", "c"], sub: ["160000", three] },
@@ -279,8 +270,8 @@ describe("a merge", () => {
     assertEquals(both.conflicts, ["submodule: sub", "symlink: link"]);
   });
 
-  it("tells when the sides made a file and a link of one path", async () => {
-    const { conflicts } = await merge({ x: "x\n" }, { x: "x\n", n: "f\n" }, {
+  it("tells when the sides made a file and a link of one path", () => {
+    const { conflicts } = merge({ x: "x\n" }, { x: "x\n", n: "f\n" }, {
       x: "x\n",
       n: ["120000", "x"],
     });
@@ -290,15 +281,15 @@ describe("a merge", () => {
     ]);
   });
 
-  it("takes a file that both sides added alike, and tells when they differ", async () => {
-    const same = await merge({ x: "x\n" }, { x: "x\n", n: many }, { x: "x\n", n: many });
+  it("takes a file that both sides added alike, and tells when they differ", () => {
+    const same = merge({ x: "x\n" }, { x: "x\n", n: many }, { x: "x\n", n: many });
     assertEquals(same.conflicts, []);
-    const differing = await merge({ x: "x\n" }, { x: "x\n", n: "1\n" }, { x: "x\n", n: "2\n" });
+    const differing = merge({ x: "x\n" }, { x: "x\n", n: "1\n" }, { x: "x\n", n: "2\n" });
     assertEquals(differing.conflicts, ["add/add: n"]);
   });
 
-  it("never merges binary content", async () => {
-    const { conflicts, files } = await merge(
+  it("never merges binary content", () => {
+    const { conflicts, files } = merge(
       { bin: `\0${many}x\n`, one: "\0a" },
       { bin: `\0top\n${many}x\n`, one: "\0a" },
       { bin: `\0${many}end\n`, one: "\0b" },
@@ -307,8 +298,8 @@ describe("a merge", () => {
     assertEquals(files, { bin: `\0top\n${many}x\n`, one: "\0b" });
   });
 
-  it("lets a new file follow a directory that the other side renamed, and tells so", async () => {
-    const { conflicts, files } = await merge(
+  it("lets a new file follow a directory that the other side renamed, and tells so", () => {
+    const { conflicts, files } = merge(
       { "old/a": many, "old/b": `${many}b\n` },
       { "new/a": many, "new/b": `${many}b\n` },
       { "old/a": many, "old/b": `${many}b\n`, "old/c": "c\n" },
@@ -317,14 +308,14 @@ describe("a merge", () => {
     assertEquals(files["new/c"], "c\n");
   });
 
-  it("that reverts a commit is a merge with it as the base", async () => {
+  it("that reverts a commit is a merge with it as the base", () => {
     const edit = (first: string, last: string) => ({ f: `${first}\n${many}${last}\n` });
-    const { home, oids } = await makeCommits([
+    const { home, oids } = makeCommits([
       { files: edit("a", "z"), parents: [] },
       { files: edit("A", "z"), parents: [0] },
       { files: edit("A", "Z"), parents: [1] },
     ]);
-    const objects = await loadObjects(home);
+    const objects = loadObjects(home);
     const [parent = "", reverted = "", tip = ""] = oids.map((oid) =>
       readCommits(objects).commit(oid).tree
     );
@@ -334,8 +325,8 @@ describe("a merge", () => {
     assertEquals([again.tree, again.objects.length], [reverted, 0]);
   });
 
-  it("gives just what must be written, with a base for a short delta", async () => {
-    const { result, objects } = await merge(
+  it("gives just what must be written, with a base for a short delta", () => {
+    const { result, objects } = merge(
       { "d/f": many, "d/g": "g\n", "e/h": "h\n" },
       { "d/f": `top\n${many}`, "d/g": "g\n", "e/h": "h\n" },
       { "d/f": `${many}end\n`, "d/g": "g\n", "e/h": "h\n" },
@@ -351,13 +342,13 @@ describe("a merge that keeps what both sides inserted", () => {
   });
   afterAll(() => Deno.remove(dir, { recursive: true }));
 
-  const kept = async (
+  const kept = (
     base: string,
     ours: string,
     theirs: string,
     first: "ours" | "theirs" = "theirs",
   ) => {
-    const { files, conflicts, result } = await merge({ f: base }, { f: ours }, { f: theirs }, {
+    const { files, conflicts, result } = merge({ f: base }, { f: ours }, { f: theirs }, {
       keepBoth: first,
     });
     return [files["f"], conflicts, result.keptBoth.map((path) => latin1(path))];
@@ -387,7 +378,7 @@ describe("a merge that keeps what both sides inserted", () => {
   it("leaves in conflict what a side changed or deleted, and files that both added", async () => {
     const [, conflicts, both] = await kept(`${many}x\n`, `${many}y\n`, `${many}z\n`);
     assertEquals([conflicts, both], [["content: f"], []]);
-    const added = await merge({ x: "x\n" }, { x: "x\n", n: "1\n" }, { x: "x\n", n: "2\n" }, {
+    const added = merge({ x: "x\n" }, { x: "x\n", n: "1\n" }, { x: "x\n", n: "2\n" }, {
       keepBoth: "ours",
     });
     assertEquals(added.conflicts, ["add/add: n"]);
@@ -400,7 +391,7 @@ describe("a merge of hostile trees", () => {
   });
   afterAll(() => Deno.remove(dir, { recursive: true }));
 
-  it("compares texts made to be costly in bounded time", async () => {
+  it("compares texts made to be costly in bounded time", () => {
     const size = 20_000;
     const text = (line: (index: number) => number | string) =>
       Array.from({ length: size }, (_, index) => `${line(index)}\n`).join("");
@@ -409,11 +400,11 @@ describe("a merge of hostile trees", () => {
       reversed: text((index) => (shift === 1 ? size - index : index + shift)),
       woven: text((index) => ((index + shift) % 3 ? index : "")),
     });
-    const { conflicts } = await merge(files(0), files(1), files(2), { keepBoth: "ours" });
+    const { conflicts } = merge(files(0), files(1), files(2), { keepBoth: "ours" });
     assert(conflicts.length > 0);
   });
 
-  it("looks for renames among thousands of files that are alike", async () => {
+  it("looks for renames among thousands of files that are alike", () => {
     const set = (prefix: string, from: number): Files =>
       Object.fromEntries(
         Array.from({ length: 1200 }, (_, index) => [
@@ -421,7 +412,7 @@ describe("a merge of hostile trees", () => {
           lines(...Array.from({ length: 12 }, (_, line) => `${(index * (line + from)) % 97}`)),
         ]),
       );
-    const { result } = await merge(set("a", 0), set("b", 5000), {
+    const { result } = merge(set("a", 0), set("b", 5000), {
       ...set("a", 0),
       "a/0/new": "n\n",
     }, {
@@ -430,7 +421,7 @@ describe("a merge of hostile trees", () => {
     assert(result.conflicts.length > 0);
   });
 
-  it("of many merge bases ends", async () => {
+  it("of many merge bases ends", () => {
     const text = (line: number) => ({ [`f${line}`]: `${line}\n` });
     const roots = 60;
     const commits: Commit[] = Array.from({ length: roots }, (_, index) => ({
@@ -441,7 +432,7 @@ describe("a merge of hostile trees", () => {
     for (const shift of [0, 0]) {
       commits.push({ files: { ...text(1), shift: `${shift}` }, parents: all });
     }
-    const { conflicts } = await mergeLast(commits);
+    const { conflicts } = mergeLast(commits);
     assertEquals(conflicts, []);
   });
 });

@@ -9,58 +9,59 @@ import {
   resolveRev,
   type RevScope,
 } from "../../core/git/rev.ts";
-import { gitLines, loadObjects, makeHistory, runGit } from "../support/history.ts";
+import { git, gitLines } from "../support/git.ts";
+import { loadObjects, makeHistory } from "../support/history.ts";
 
 let dir = "";
 let scope: RevScope;
 
-async function parse(rev: string): Promise<string> {
-  return (await gitLines(dir, ["rev-parse", "--verify", "--end-of-options", rev]))[0] ?? "";
+function parse(rev: string): string {
+  return gitLines(dir, "rev-parse", "--verify", "--end-of-options", rev)[0] ?? "";
 }
 
 describe("rev", () => {
   beforeAll(async () => {
     dir = await Deno.makeTempDir();
-    await makeHistory(dir, 3, 250);
-    await runGit(dir, ["tag", "light", "main~3"]);
-    await runGit(dir, ["tag", "-a", "-m", "a tag", "heavy", "main~2"]);
-    await runGit(dir, ["tag", "-a", "-m", "a tag of a tag", "nested", "heavy"]);
-    await runGit(dir, ["tag", "both", "main~5"]);
-    await runGit(dir, ["branch", "both", "main~1"]);
-    await runGit(dir, ["tag", "tree", "main^{tree}"]);
-    await runGit(dir, ["branch", "feature/x", "main~4"]);
+    makeHistory(dir, 3, 250);
+    git(dir, "tag", "light", "main~3");
+    git(dir, "tag", "-a", "-m", "a tag", "heavy", "main~2");
+    git(dir, "tag", "-a", "-m", "a tag of a tag", "nested", "heavy");
+    git(dir, "tag", "both", "main~5");
+    git(dir, "branch", "both", "main~1");
+    git(dir, "tag", "tree", "main^{tree}");
+    git(dir, "branch", "feature/x", "main~4");
     const refs = new Map<string, string>();
-    for (const line of await gitLines(dir, ["for-each-ref", "--format=%(objectname) %(refname)"])) {
+    for (const line of gitLines(dir, "for-each-ref", "--format=%(objectname) %(refname)")) {
       refs.set(line.slice(41), line.slice(0, 40));
     }
-    scope = { objects: await loadObjects(dir), refs, head: "refs/heads/main" };
+    scope = { objects: loadObjects(dir), refs, head: "refs/heads/main" };
   });
   afterAll(() => Deno.remove(dir, { recursive: true }));
 
-  it("resolves refs and what follows them as git rev-parse does", async () => {
+  it("resolves refs and what follows them as git rev-parse does", () => {
     const bases = ["HEAD", "main", "feature/x", "heavy", "nested", "light", "refs/tags/heavy"];
     const suffixes = ["", "~", "^", "~0", "^0", "~1", "~7", "^1", "~2^", "^^", "^{commit}"];
     for (const base of bases) {
       for (const suffix of [...suffixes, "^{commit}~3", "~3^{commit}^0~"]) {
-        assertEquals(resolveRev(scope, base + suffix), await parse(base + suffix), base + suffix);
-        assertEquals(resolveCommit(scope, base + suffix), await parse(`${base}${suffix}^{commit}`));
+        assertEquals(resolveRev(scope, base + suffix), parse(base + suffix), base + suffix);
+        assertEquals(resolveCommit(scope, base + suffix), parse(`${base}${suffix}^{commit}`));
       }
     }
   });
 
-  it("follows the second parent of a merge", async () => {
-    const [merge = ""] = await gitLines(dir, ["rev-list", "--merges", "--all"]);
-    assertEquals(resolveRev(scope, `${merge}^2`), await parse(`${merge}^2`));
+  it("follows the second parent of a merge", () => {
+    const [merge = ""] = gitLines(dir, "rev-list", "--merges", "--all");
+    assertEquals(resolveRev(scope, `${merge}^2`), parse(`${merge}^2`));
     assertThrows(() => resolveRev(scope, `${merge}^9`), NotFoundError, "has no parent 9");
   });
 
-  it("takes a branch before a tag, unlike git", async () => {
-    assertEquals(resolveRev(scope, "both"), await parse("main~1"));
-    assertEquals(resolveRev(scope, "refs/tags/both"), await parse("main~5"));
+  it("takes a branch before a tag, unlike git", () => {
+    assertEquals(resolveRev(scope, "both"), parse("main~1"));
+    assertEquals(resolveRev(scope, "refs/tags/both"), parse("main~5"));
   });
 
-  it("resolves object ids and their unique prefixes, in either case", async () => {
-    for (const oid of (await gitLines(dir, ["rev-list", "--all"])).slice(0, 50)) {
+  it("resolves object ids and their unique prefixes, in either case", () => {
+    for (const oid of gitLines(dir, "rev-list", "--all").slice(0, 50)) {
       for (const length of [8, 12, 39, 40]) {
         assertEquals(resolveCommit(scope, oid.slice(0, length)), oid);
         assertEquals(resolveCommit(scope, oid.slice(0, length).toUpperCase()), oid);
@@ -141,11 +142,11 @@ describe("rev", () => {
     assertThrows(() => resolveRev(empty, "HEAD"), NotFoundError, "which does not exist");
   });
 
-  it("peels tags to commits and trees, and nothing to what it is not", async () => {
+  it("peels tags to commits and trees, and nothing to what it is not", () => {
     const { objects } = scope;
-    const nested = await parse("nested");
-    assertEquals(peel(objects, nested, "commit"), await parse("main~2"));
-    assertEquals(peel(objects, nested, "tree"), await parse("main~2^{tree}"));
+    const nested = parse("nested");
+    assertEquals(peel(objects, nested, "commit"), parse("main~2"));
+    assertEquals(peel(objects, nested, "tree"), parse("main~2^{tree}"));
     assertEquals(peel(objects, nested, "tag"), nested);
     assertEquals(peel(objects, nested, "blob"), undefined);
   });

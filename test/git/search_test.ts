@@ -14,7 +14,8 @@ import {
 } from "../../core/git/search_tree.ts";
 import { NO_TRIGRAMS, TrigramIndex } from "../../core/git/trigram.ts";
 import { TrigramGrowth } from "../../core/git/trigram_build.ts";
-import { gitLines, loadObjects, makeHistory, runGit } from "../support/history.ts";
+import { gitBytes, gitLines } from "../support/git.ts";
+import { loadObjects, makeHistory } from "../support/history.ts";
 
 let dir = "";
 let objects: ObjectReader;
@@ -78,8 +79,8 @@ const queries = [
 describe("search", () => {
   beforeAll(async () => {
     dir = await Deno.makeTempDir();
-    await makeHistory(dir, 9, 200);
-    const [before = ""] = await gitLines(dir, ["rev-parse", "main"]);
+    makeHistory(dir, 9, 200);
+    const [before = ""] = gitLines(dir, "rev-parse", "main");
     const added: [string, Uint8Array | string][] = [
       ["text/cases", "été\nÉTÉ\nStraße\nSTRASSE\nΣίσυφος\nnone\n"],
       ["text/bytes", Uint8Array.of(0xe9, 0x74, 0xe9, 10, 0xc3, 0xa9, 0x61, 0x6c, 0x70, 0x68, 0x61)],
@@ -94,13 +95,15 @@ describe("search", () => {
     });
     const commit = `commit refs/heads/main\ncommitter N <n@e> 1800000000 +0000\ndata 1\nm\n` +
       `from ${before}\n${encoded.join("")}`;
-    await runGit(
+    gitBytes(
       dir,
-      ["fast-import", "--quiet", "--force"],
       Uint8Array.from(commit, (letter) => letter.charCodeAt(0)),
+      "fast-import",
+      "--quiet",
+      "--force",
     );
-    objects = await loadObjects(dir);
-    const [tip = ""] = await gitLines(dir, ["rev-parse", "main"]);
+    objects = loadObjects(dir);
+    const [tip = ""] = gitLines(dir, "rev-parse", "main");
     tree = readCommits(objects).commit(tip).tree;
     files = listFiles(objects, tree);
   });

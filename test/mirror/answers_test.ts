@@ -18,8 +18,8 @@ import { readObject, walkTree } from "../../core/git/walk.ts";
 import { BASES, BLAMES, type Form, MERGES, PATCHES } from "../../core/mirror/answer_forms.ts";
 import { Answers, type Room } from "../../core/mirror/answers.ts";
 import type { Column } from "../../core/mirror/columns.ts";
-import { type TempDir, tempDir } from "../support/git.ts";
-import { gitLines, loadObjects, makeHistory } from "../support/history.ts";
+import { gitLines, type TempDir, tempDir } from "../support/git.ts";
+import { loadObjects, makeHistory } from "../support/history.ts";
 
 const ROOM: Room = { memory: 1 << 20, disk: 1 << 20, files: 100 };
 /** Room for all answers of a history, on disk alone. */
@@ -123,9 +123,9 @@ describe("answers beside a mirror", () => {
     for (const seed of [3, 4]) {
       const dir = join(path, `${seed}`);
       await mkdir(dir);
-      await makeHistory(dir, seed, 50);
-      const objects = await loadObjects(dir);
-      const commits = await gitLines(dir, ["rev-list", "--all"]);
+      makeHistory(dir, seed, 50);
+      const objects = loadObjects(dir);
+      const commits = gitLines(dir, "rev-list", "--all");
       const graph = new CommitGraph(objects);
       for (const [at, tip] of commits.entries()) {
         const other = commits[(at * 7 + 3) % commits.length] ?? tip;

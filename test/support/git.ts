@@ -20,6 +20,12 @@ export function git(dir: string, ...args: string[]): string {
   return new TextDecoder().decode(gitBytes(dir, undefined, ...args)).replace(/\n$/, "");
 }
 
+/** Runs git in `dir` and gives the lines of its output; throws when it fails. */
+export function gitLines(dir: string, ...args: string[]): string[] {
+  const text = git(dir, ...args);
+  return text === "" ? [] : text.split("\n");
+}
+
 /** Runs git in `dir` with this input and gives its output; throws when it fails. */
 export function gitBytes(
   dir: string,

@@ -1,5 +1,6 @@
 import type { GitObject, ObjectReader } from "../../core/git/object.ts";
 import { isKind } from "../../core/git/tag.ts";
+import { gitBytes, initRepo } from "./git.ts";
 import {
   baseName,
   Chooser,
@@ -10,52 +11,12 @@ import {
   type State,
 } from "./history_stream.ts";
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The environment git runs in under test: no configuration of the machine's, a fixed identity and date. */
-const environment = {
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_AUTHOR_NAME: "A U Thor",
-  GIT_AUTHOR_EMAIL: "author@example.com",
-  GIT_AUTHOR_DATE: "1700000000 +0000",
-  GIT_COMMITTER_NAME: "C O Mitter",
-  GIT_COMMITTER_EMAIL: "committer@example.com",
-  GIT_COMMITTER_DATE: "1700000000 +0000",
-};
-
-/** Runs git in a directory and gives its output; a failure throws its words. */
-export async function runGit(
-  dir: string,
-  args: readonly string[],
-  input: Uint8Array | string = "",
-): Promise<Uint8Array> {
-  const child = new Deno.Command("git", {
-    args: ["-C", dir, ...args],
-    env: environment,
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  const written = writer.write(typeof input === "string" ? encoder.encode(input) : input)
-    .then(() => writer.close(), () => undefined);
-  const { code, stdout, stderr } = await child.output();
-  await written;
-  if (code !== 0) throw new Error(`git ${args.join(" ")}: ${decoder.decode(stderr)}`);
-  return stdout;
-}
-
-/** Runs git and gives the lines of its output. */
-export async function gitLines(dir: string, args: readonly string[]): Promise<string[]> {
-  const text = decoder.decode(await runGit(dir, args));
-  return text === "" ? [] : text.replace(/\n$/, "").split("\n");
-}
-
 /** Reads every object of a repository into memory, by git itself. */
-export async function loadObjects(dir: string): Promise<ObjectReader> {
-  const all = await runGit(dir, ["cat-file", "--batch-all-objects", "--batch", "--unordered"]);
+export function loadObjects(dir: string): ObjectReader {
+  const list = ["cat-file", "--batch-all-objects", "--batch", "--unordered"];
+  const all = gitBytes(dir, undefined, ...list);
   const byOid = new Map<string, GitObject>();
   for (let at = 0; at < all.length;) {
     const end = all.indexOf(10, at);
@@ -105,7 +66,7 @@ const words = [
  * Makes a bare repository with a random history of this many commits, the same for the same seed:
  * merges, equal and false dates, renames, modes, links, submodules, binary files, odd names.
  */
-export async function makeHistory(dir: string, seed: number, commits: number): Promise<void> {
+export function makeHistory(dir: string, seed: number, commits: number): void {
   const choose = new Chooser(seed);
   const out: string[] = [];
   const states: State[] = [];
@@ -134,14 +95,14 @@ export async function makeHistory(dir: string, seed: number, commits: number): P
   }
   for (const tip of tips) out.push(`reset refs/heads/tip${tip}\nfrom :${tip + 1}\n\n`);
   out.push(`reset refs/heads/main\nfrom :${commits}\n\n`);
-  await importStream(dir, out);
+  importStream(dir, out);
 }
 
 /** Makes a bare repository of a stream. */
-export async function importStream(dir: string, stream: readonly string[]): Promise<void> {
-  await runGit(dir, ["init", "-q", "--bare", "-b", "main"]);
+export function importStream(dir: string, stream: readonly string[]): void {
+  initRepo(dir, { bare: true });
   const bytes = Uint8Array.from(stream.join(""), (letter) => letter.charCodeAt(0));
-  await runGit(dir, ["fast-import", "--quiet", "--force"], bytes);
+  gitBytes(dir, bytes, "fast-import", "--quiet", "--force");
 }
 
 function newPath(choose: Chooser): string {

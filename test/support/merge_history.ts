@@ -18,7 +18,7 @@ const words = ["alpha", "}", "", "{", "beta", "end", "return"];
  * the same few places, files and whole directories renamed, one as the other, modes, links,
  * submodules, other line ends, and merges across.
  */
-export async function makeMergeHistory(dir: string, seed: number, commits: number): Promise<void> {
+export function makeMergeHistory(dir: string, seed: number, commits: number): void {
   const choose = new Chooser(seed);
   const out: string[] = [];
   const states: State[] = [];
@@ -43,7 +43,7 @@ export async function makeMergeHistory(dir: string, seed: number, commits: numbe
     tips.push(index);
     if (tips.length > 5) tips.shift();
   }
-  await importStream(dir, out);
+  importStream(dir, out);
 }
 
 function newPath(choose: Chooser): string {

@@ -1,5 +1,5 @@
 import { latin1 } from "../../core/git/bytes.ts";
-import { runGit } from "./history.ts";
+import { gitBytes } from "./git.ts";
 
 /** A merge as git makes it. Texts have one character a byte. */
 export interface GitMerge {
@@ -12,22 +12,22 @@ export interface GitMerge {
 }
 
 /** Merges pairs of commits by git, their oids as labels; undefined where git itself fails, as its assertions can. */
-export async function gitMerges(
+export function gitMerges(
   dir: string,
   pairs: readonly (readonly [string, string])[],
-): Promise<(GitMerge | undefined)[]> {
+): (GitMerge | undefined)[] {
   const args = ["merge-tree", "--write-tree", "--messages", "--stdin"];
   const input = pairs.map((pair) => `${pair.join(" ")}\n`).join("");
   let out: Uint8Array;
   try {
-    out = await runGit(dir, [...args, "--allow-unrelated-histories"], input);
+    out = gitBytes(dir, input, ...args, "--allow-unrelated-histories");
   } catch {
     // A run that fails says nothing of the merges before either: halves tell which one it was.
     if (pairs.length === 1) return [undefined];
     const half = pairs.length >> 1;
     return [
-      ...await gitMerges(dir, pairs.slice(0, half)),
-      ...await gitMerges(dir, pairs.slice(half)),
+      ...gitMerges(dir, pairs.slice(0, half)),
+      ...gitMerges(dir, pairs.slice(half)),
     ];
   }
   const fields = latin1(out).split("\0").values();
