@@ -6,6 +6,7 @@
  *       --repo PATH                reads, sync and parity on this repository in place of one that is made
  *       --pushes N                 how many commits are pushed one by one
  *       --samples N                how many answers of each kind are compared with git's
+ *       --as NAME                  what the page calls the repository of --repo
  *       --write                    puts the results in docs/bench.md, beside those of other benches
  */
 import { readFile, writeFile } from "node:fs/promises";
@@ -41,6 +42,7 @@ const { values, positionals } = readOptions({
     repo: { type: "string" },
     pushes: { type: "string", default: "300" },
     samples: { type: "string", default: "400" },
+    as: { type: "string" },
     write: { type: "boolean", default: false },
   },
   allowPositionals: true,
@@ -62,7 +64,7 @@ for (const name of names) {
   if (bench === undefined) continue;
   console.log(name);
   const measures = await bench(binary, options);
-  results.set(name, measures);
+  results.set(values.as === undefined ? name : `${name}, ${values.as}`, measures);
   for (const measure of measures) {
     const said = `${showValue(measure.value).padStart(9)} ${measure.unit.padEnd(6)}`;
     console.log(`  ${measure.name.padEnd(56)} ${said} ${showLimit(measure)}`.trimEnd());

@@ -358,6 +358,12 @@ describe("several logins", () => {
     ]);
     assertStringIncludes(notes.join(), other);
     await assertRejects(() => machine.run("logout"), AuthError, other);
+    // To read what is public takes no login; to read as somebody does.
+    const anyone = { handle: alice.handle };
+    assertEquals((await machine.run("repo list", anyone)).result, { repos: [] });
+    await assertRejects(() => machine.run("repo list"), AuthError, other);
+    const as = { as: bob.handle };
+    await assertRejects(() => machine.run("repo list", anyone, {}, as), AuthError, other);
     const again = { handle: bob.handle };
     await assertRejects(() => machine.run("login switch", again), AuthError, other);
     const shown = await runCli(["login", "status"], {

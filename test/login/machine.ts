@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type AnyCommand, call } from "../../core/command.ts";
-import commands from "../../core/commands/login.ts";
+import { call } from "../../core/command.ts";
 import { type Globals, openContexts } from "../../core/open.ts";
+import { loadCommand } from "../../core/table.ts";
 import { keptIn } from "../support/folders.ts";
 import type { Network } from "../support/network.ts";
 
@@ -43,8 +43,7 @@ export async function openTestMachine(env: Network["env"]): Promise<TestMachine>
     folder,
     env: all,
     async run<R>(name: string, args: object = {}, person: Person = {}, globals: Globals = {}) {
-      const command: AnyCommand | undefined = commands.find((one) => one.name === name);
-      if (command === undefined) throw new Error(`no command ${name}`);
+      const command = await loadCommand(name);
       const lines = [...person.lines ?? []];
       const said: string[] = [];
       const notes: string[] = [];
