@@ -165,14 +165,16 @@ const log = command({
           committer: optional(person),
           summary: text(),
           body: optional(text()),
+          path: optional(text("of a file that is followed, where it had another")),
         }),
       ),
       ...cut,
     }),
-  params: ({ repo, rev, path, limit, cursor }) => ({
+  params: ({ z, repo, rev, path, limit, cursor }) => ({
     repo: repo(),
     rev: rev(),
     path: path("[only what changed this] file or directory, no glob").optional(),
+    follow: z.boolean().default(false).describe("[go on with what the file was before a rename]"),
     limit: limit(20),
     cursor: cursor(),
   }),
@@ -180,6 +182,7 @@ const log = command({
   examples: [
     { line: "repo log -R alice.test/app", says: "list the newest commits" },
     { line: "repo log alice.test/app main --path src", says: "list those that changed src" },
+    { line: "repo log alice.test/app --path a.c --follow", says: "and what it was before" },
   ],
   run: async (context, { repo, ...asked }) =>
     readLog(context, await openReading(context, repo), asked),

@@ -1,7 +1,12 @@
 import type { ReadContext } from "../context.ts";
+import { UsageError } from "../errors.ts";
+import { sameBytes } from "../git/bytes.ts";
+import { type FollowLog, followPath } from "../git/graph_follow.ts";
 import { logPath } from "../git/graph_log.ts";
 import { log } from "../git/history.ts";
-import { indexesOf } from "../mirror/indexes.ts";
+import type { Oid } from "../git/object.ts";
+import { quotePath } from "../git/path.ts";
+import { type Indexes, indexesOf } from "../mirror/indexes.ts";
 import { growIndex } from "./indexing.ts";
 import { type LogEntry, readLogEntry } from "./log_entry.ts";
 import { type Page, readCursor, writeCursor } from "./paging.ts";
@@ -14,12 +19,19 @@ const ALLOWANCE = 20_000;
 const MOST_MS = 300;
 const LEAST = 2048;
 
+/** Which history is asked for. */
+interface Asked extends Place, Page {
+  /** Goes on with what the file was called before a rename. */
+  readonly follow?: boolean;
+}
+
 /** The history of a rev, of one path when given, as `git log` orders and simplifies it. */
 export async function readLog(
   context: Pick<ReadContext, "later" | "note" | "now" | "signal">,
   reading: Reading,
-  { rev, path, limit, cursor }: Place & Page,
+  { rev, path, follow = false, limit, cursor }: Asked,
 ) {
+  if (follow && path === undefined) throw new UsageError("follow is for a path: give one");
   const { objects, repository } = reading;
   const { pinned, start } = readCursor(cursor);
   const { commit } = commitAt(reading, pinned ?? rev);
@@ -27,13 +39,14 @@ export async function readLog(
   const isOnItsWay = path !== undefined && await growIndex(context, reading, "graph");
   const turns = new Turns(context);
   const allowance = { left: ALLOWANCE };
-  const history = path === undefined
-    ? log({ commits: indexes.commits(), tips: [commit], skip: start })
-    : logPath(indexes.graph, { tip: commit, path: pathBytes(path), skip: start, allowance });
+  const onSpent = () =>
+    context.note("what the file was before was not found: there is too much to compare it with");
+  const asked = path && { path: pathBytes(path), follow, allowance, onSpent };
+  const history = historyOf(indexes, { ...asked, tip: commit, skip: start });
   const commits: LogEntry[] = [];
   let isCut = false;
-  for (const sha of history) {
-    if (sha === undefined) {
+  for (const found of history) {
+    if (found === undefined) {
       await turns.take();
       const isLong = isOnItsWay && ALLOWANCE - allowance.left >= LEAST && turns.worked > MOST_MS;
       if (isLong) allowance.left = 0;
@@ -41,7 +54,8 @@ export async function readLog(
     }
     isCut = commits.length === limit;
     if (isCut) break;
-    commits.push(readLogEntry(objects, sha));
+    const { oid, path } = found;
+    commits.push({ ...readLogEntry(objects, oid), ...(path && { path: quotePath(path) }) });
   }
   if (allowance.left === 0) {
     isCut = true;
@@ -53,4 +67,29 @@ export async function readLog(
     commits,
     ...(isCut && { more: true, cursor: writeCursor(commit, start + commits.length) }),
   };
+}
+
+/** A commit of a history, and what the file that is followed is called in it where that is another name. */
+interface Shown {
+  readonly oid: Oid;
+  readonly path?: Uint8Array;
+}
+
+/** The commits from the tip, of one path when given; undefined comes where other work may have its turn. */
+function* historyOf(
+  indexes: Indexes,
+  { path, follow, ...from }: Partial<FollowLog> & Pick<FollowLog, "tip"> & { follow?: boolean },
+): Generator<Shown | undefined> {
+  if (path === undefined) {
+    const { tip, skip } = from;
+    for (const oid of log({ commits: indexes.commits(), tips: [tip], skip })) yield { oid };
+  } else if (follow && path.length > 0) {
+    for (const found of followPath(indexes.graph, { ...from, path })) {
+      yield found && (sameBytes(found.path, path) ? { oid: found.oid } : found);
+    }
+  } else {
+    for (const oid of logPath(indexes.graph, { ...from, path })) {
+      yield oid === undefined ? oid : { oid };
+    }
+  }
 }

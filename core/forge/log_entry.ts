@@ -13,6 +13,8 @@ export interface LogEntry {
   readonly committer?: Person;
   readonly summary: string;
   readonly body?: string;
+  /** What a file that is followed was called, where that is not what was asked for. */
+  readonly path?: string;
 }
 
 /** The headers of nearly every commit: each as git writes it, dates of at most twelve digits. */

@@ -26,13 +26,27 @@ export interface PathLog {
  * work to have its turn. It ends early when the allowance is used up.
  */
 export function* logPath(graph: CommitGraph, log: PathLog): Generator<Oid | undefined> {
-  const { skip = 0, allowance = { left: Infinity } } = log;
-  const stepOf = stepper(graph, pathParts(log.path));
+  const { skip = 0 } = log;
+  let passed = 0;
+  for (const number of walkNumbers(graph, log, stepper(graph, pathParts(log.path)))) {
+    if (number === undefined) yield undefined;
+    else if (passed++ >= skip) yield graph.oid(number);
+  }
+}
+
+/**
+ * Gives the numbers of the commits that `stepOf` shows, by date, the newest first; undefined before each that the index
+ * does not have. It ends early when the allowance is used up.
+ */
+export function* walkNumbers(
+  graph: CommitGraph,
+  { tip, allowance = { left: Infinity } }: Pick<PathLog, "tip" | "allowance">,
+  stepOf: (number: number) => Step,
+): Generator<number | undefined> {
   const queue = new NumberQueue();
   const seen = new Seen(graph.size);
-  const start = graph.number(log.tip);
+  const start = graph.number(tip);
   seen.add(start);
-  let passed = 0;
   let next: number | undefined = start;
   while (next !== undefined) {
     const number: number = next;
@@ -55,12 +69,13 @@ export function* logPath(graph: CommitGraph, log: PathLog): Generator<Oid | unde
       if (time > queue.nextTime) next = only;
       else queue.put(only, time);
     }
-    if (isShown && passed++ >= skip) yield graph.oid(number);
+    if (isShown) yield number;
     next ??= queue.take();
   }
 }
 
-interface Step {
+/** What a walk does at a commit. */
+export interface Step {
   readonly isShown: boolean;
   /** The one parent the history goes on with, or `NO_PARENT`; undefined for all of them. */
   readonly only?: number;

@@ -5,13 +5,13 @@ import { fullScore, Scorer } from "./rename_score.ts";
 import type { Found } from "./walk.ts";
 
 /** Half alike is enough for a rename. */
-const least = fullScore / 2;
+export const least = fullScore / 2;
 /** When names are unique on both sides, this score is enough, without looking further. */
 export const leastByName = fullScore * 3 / 4;
 /** Files are compared all with all up to the square of this. */
 const limit = 1000;
 /** How many files of one content are looked at for one of the same name. */
-const twinLimit = 100;
+export const twinLimit = 100;
 /** How many of the files likest to one are kept for the last choice. */
 const candidateLimit = 4;
 
@@ -29,7 +29,8 @@ export interface Pairing<L extends Loose = Loose> {
   readonly pairs: { readonly from: L; readonly to: L; readonly score: number }[];
 }
 
-interface LooseSide extends Loose {
+/** A file with its path that went or came. */
+export interface LooseSide extends Loose {
   readonly file: FileSide;
 }
 
@@ -58,7 +59,8 @@ export function pairRenames(objects: ObjectReader, changes: readonly FileChange[
   });
 }
 
-function loose(file: FileSide): LooseSide {
+/** A file for which no pair was found yet. */
+export function loose(file: FileSide): LooseSide {
   const name = latin1(file.path.subarray(file.path.lastIndexOf(0x2f) + 1));
   return { file, name, isPaired: false };
 }
@@ -96,7 +98,8 @@ export function pairTwins<L extends Loose>(pairing: Pairing<L>): void {
   }
 }
 
-function mayBeTwins(from: Found, to: Found): boolean {
+/** Tells whether files of equal content may be a rename by their kinds. */
+export function mayBeTwins(from: Found, to: Found): boolean {
   return from.mode === to.mode || (isRegular(from) && isRegular(to));
 }
 
@@ -122,7 +125,8 @@ export function isLoose({ isPaired }: Loose): boolean {
   return !isPaired;
 }
 
-interface Candidate<L extends Loose = Loose> {
+/** A rename that there may be. */
+export interface Candidate<L extends Loose = Loose> {
   readonly from: L;
   readonly to: L;
   readonly score: number;
@@ -155,7 +159,7 @@ export function pairLikest<L extends Loose>(
 }
 
 /** Keeps a candidate in a free place, else in place of the worst, the first of those equal. */
-function keepIfBetter<L extends Loose>(kept: Candidate<L>[], candidate: Candidate<L>): void {
+export function keepIfBetter<L extends Loose>(kept: Candidate<L>[], candidate: Candidate<L>): void {
   if (kept.length < candidateLimit) {
     kept.push(candidate);
     return;
@@ -169,7 +173,7 @@ function keepIfBetter<L extends Loose>(kept: Candidate<L>[], candidate: Candidat
 }
 
 /** The higher score first, then the same name. */
-function compareCandidates(one: Candidate, other: Candidate): number {
+export function compareCandidates(one: Candidate, other: Candidate): number {
   return other.score - one.score || Number(isNamesake(other)) - Number(isNamesake(one));
 }
 

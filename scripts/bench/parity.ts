@@ -10,6 +10,7 @@ import { CommitGraph } from "../../core/git/graph.ts";
 import type { GraphColumns } from "../../core/git/graph_columns.ts";
 import { compactGraph } from "../../core/git/graph_compact.ts";
 import { growGraph } from "../../core/git/graph_grow.ts";
+import { followPath } from "../../core/git/graph_follow.ts";
 import { logPath } from "../../core/git/graph_log.ts";
 import { log } from "../../core/git/history.ts";
 import { quoteGitPath } from "../../core/git/path.ts";
@@ -59,6 +60,7 @@ export const parity: Bench = async (_, options) => {
   const compared = { sample, objects, graph, columns, samples: options.samples };
   const counts = [
     ...compareLogs(compared),
+    compareFollowed(compared),
     compareDiffs(compared),
     ...compareBlames(compared),
     compareSearches(compared),
@@ -115,6 +117,29 @@ function compareLogs({ sample, graph, samples }: Compared): Parity[] {
     ) paths.same++;
   }
   return [whole, paths];
+}
+
+/** Files that are followed, those first that were renamed: the commits, and what the file was called in each. */
+function compareFollowed({ sample, graph, samples }: Compared): Parity {
+  const { path: dir, tip } = sample;
+  const count: Parity = { name: "logs of a file that is followed", limit: 0, same: 0, all: 0 };
+  const flags = ["--no-merges", "--diff-filter=R", "-M", "--name-only", "--format="];
+  const renamed = linesOf(dir, "log", ...flags, tip).filter((name) => /^[ !#-~]+$/.test(name));
+  const some = Math.ceil(samples / 20);
+  const paths = [...spread([...new Set(renamed)], some), ...spread(plainFiles(sample), some)];
+  for (const path of new Set(paths)) {
+    const args = ["--follow", "--format=%H", "--name-status", tip, "--", path];
+    const wanted: string[] = [];
+    for (const line of linesOf(dir, "--literal-pathspecs", "log", ...args)) {
+      if (/^[0-9a-f]{40}$/.test(line)) wanted.push(line);
+      else if (line !== "") wanted.push(line.slice(line.lastIndexOf("\t") + 1));
+    }
+    const ours = followPath(graph, { tip, path: utf8(path) })
+      .flatMap((found) => found ? [found.oid, latin1(found.path)] : []);
+    count.all++;
+    if ([...ours].join("\n") === wanted.join("\n")) count.same++;
+  }
+  return count;
 }
 
 function compareDiffs({ sample: { path: dir, tip }, objects, graph, samples }: Compared): Parity {

@@ -135,6 +135,30 @@ describe("repositories", () => {
     assertEquals(next.commits.map(({ sha }: { sha: string }) => sha), [first.commit]);
   });
 
+  it("show the history of a file past its renames", async () => {
+    const content = "one line\nanother\na third\nand a fourth\n";
+    const commit = (message: string, ...changes: object[]) =>
+      twins.both("repo commit", mine("second", { message, changes, branch: "main" }));
+    const { commit: made } = await commit("Make", { path: "old name", content });
+    const { commit: moved } = await commit(
+      "Move",
+      { path: "old name", delete: true },
+      { path: "new", content: `${content}a fifth\n` },
+    );
+    const asked = (more: object) =>
+      twins.both("repo log", mine("second", { path: "new", ...more }));
+    const shown = ({ commits }: { commits: { sha: string; path?: string }[] }) =>
+      commits.map(({ sha, path }) => [sha, path]);
+    assertEquals(shown(await asked({})), [[moved, undefined]]);
+    assertEquals(shown(await asked({ follow: true })), [[moved, undefined], [made, "old name"]]);
+    const first = await asked({ follow: true, limit: 1 });
+    assertEquals([shown(first), first.more], [[[moved, undefined]], true]);
+    const { cursor } = first;
+    assertEquals(shown(await asked({ follow: true, cursor })), [[made, "old name"]]);
+    const { exit, message } = await twins.refuse("repo log", mine("second", { follow: true }));
+    assertEquals([exit, message], [2, "follow is for a path: give one"]);
+  });
+
   it("are read by path and rev", async () => {
     const top = await twins.both("repo tree", mine("app"));
     assertEquals(

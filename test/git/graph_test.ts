@@ -4,6 +4,7 @@ import { isAncestor, mergeBases } from "../../core/git/ancestry.ts";
 import { latin1, utf8 } from "../../core/git/bytes.ts";
 import { CommitGraph } from "../../core/git/graph.ts";
 import { compactGraph } from "../../core/git/graph_compact.ts";
+import { followPath } from "../../core/git/graph_follow.ts";
 import { growGraph } from "../../core/git/graph_grow.ts";
 import { logPath, type PathLog } from "../../core/git/graph_log.ts";
 import { log, readCommits } from "../../core/git/history.ts";
@@ -108,6 +109,34 @@ describe("the commit graph", () => {
     const graph = new CommitGraph(counted, grown(100_000, tips).columns);
     for (const path of expected.keys()) [...logged(graph, { tip, path: utf8(path) })];
     assert(kinds.length < 40 && kinds.every((kind) => kind === "tree"), `${kinds.length} reads`);
+  });
+
+  for (const [what, count] of [["none", 0], ["a part", 150], ["all", 100_000]] as const) {
+    it(`follows a file past its renames as git does when it has ${what} of the commits`, async () => {
+      const graph = grown(count, tips);
+      const paths = [...expected.keys()].slice(0, 60);
+      let renames = 0;
+      for (const path of paths) {
+        const args = ["--literal-pathspecs", "log", "--follow", "--format=%H", tip, "--", path];
+        const found = [...followPath(graph, { tip, path: utf8(path) })]
+          .filter((one) => one !== undefined);
+        assertEquals(found.map(({ oid }) => oid), await gitLines(dir, args), path);
+        renames += new Set(found.map(({ path }) => latin1(path))).size - 1;
+      }
+      assert(renames > 10, `${renames} renames`);
+      Deno.stderr.writeSync(utf8(`    log of a file that is followed: parity ${paths.length}\n`));
+    });
+  }
+
+  it("follows a file from any place of its history on", () => {
+    const graph = grown(100_000, tips);
+    const path = utf8([...expected.keys()].find((path) => path.endsWith("a.txt")) ?? "");
+    const all = [...followPath(graph, { tip, path })].filter((one) => one !== undefined);
+    assert(all.length > 5);
+    for (let skip = 0; skip <= all.length; skip++) {
+      const rest = [...followPath(graph, { tip, path, skip })].filter((one) => one !== undefined);
+      assertEquals(rest, all.slice(skip));
+    }
   });
 
   it("says when a walk beyond the index used its allowance up", () => {
