@@ -4,27 +4,28 @@ import type { Repository } from "../../core/forge/repository.ts";
 import { type GitHome, openGitHome } from "../support/git_home.ts";
 import { type Network, openNetwork } from "../support/network.ts";
 import { type NetworkProxies, proxyNetwork } from "../support/proxy.ts";
+import { atOnce, overtaken, PUT, valueOf } from "../support/racer.ts";
 
 const RACES = Number(Deno.env.get("KNOTLESS_TEST_RACES") ?? 100);
-const PUT = "com.atproto.repo.putRecord";
+
+/** A machine with git behind proxies of its own. */
+type Pusher = GitHome & { readonly proxies: NetworkProxies };
 
 describe("two pushers at once", () => {
   let network: Network;
-  let proxies: NetworkProxies;
   /** One account on two machines, each with a clone and a cache of its own. */
-  let homes: [GitHome, GitHome];
+  let homes: [Pusher, Pusher];
   let url: string;
   let repository: Repository;
 
   beforeAll(async () => {
     network = await openNetwork();
-    proxies = await proxyNetwork(network);
     const account = await network.createAccount("racer");
-    const env = { ...proxies.env };
-    homes = [
-      await openGitHome(network, { account, env }),
-      await openGitHome(network, { account, env }),
-    ];
+    const open = async () => {
+      const proxies = await proxyNetwork(network);
+      return { ...await openGitHome(network, { account, env: { ...proxies.env } }), proxies };
+    };
+    homes = [await open(), await open()];
     ({ url, repository } = await homes[0].create({ name: "app" }));
     await homes[0].ok(".", "init", "-q", "first");
     await homes[0].ok("first", "commit", "-q", "--allow-empty", "-m", "base");
@@ -33,8 +34,10 @@ describe("two pushers at once", () => {
   });
 
   afterAll(async () => {
-    for (const home of homes) await home[Symbol.asyncDispose]();
-    await proxies[Symbol.asyncDispose]();
+    for (const home of homes) {
+      await home[Symbol.asyncDispose]();
+      await home.proxies[Symbol.asyncDispose]();
+    }
     await network[Symbol.asyncDispose]();
   });
 
@@ -65,19 +68,10 @@ describe("two pushers at once", () => {
 
   /** Runs both pushes so that both have decided before either's write is taken. */
   async function race(refspecs: [string, string], ...flags: string[]) {
-    proxies.pds.forget();
-    let isOver = false;
-    const both = (async () => {
-      while (proxies.pds.count({ nsid: PUT }) < 2 && !isOver) {
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-    })();
-    using _ = proxies.pds.inject({ nsid: PUT, times: 2 }, { kind: "hold", until: both });
-    const ended = await Promise.all(
-      homes.map((home, at) => home.git("clone", "push", ...flags, url, refspecs[at] ?? "")),
+    const pushes = homes.map((home, at) =>
+      [home, () => home.git("clone", "push", ...flags, url, refspecs[at] ?? "")] as const
     );
-    isOver = true;
-    return ended;
+    return (await atOnce(PUT, ...pushes)).map(valueOf);
   }
 
   it(`let exactly one win on one branch and tell the other the new head, ${RACES} times`, async () => {
@@ -130,25 +124,15 @@ describe("two pushers at once", () => {
     for (const [flags, isThere] of [[[], true], [["--atomic"], false]] as const) {
       const base = await head();
       const [winner, loser] = [await commit(base, "w"), await commit(base, "l")];
-      proxies.pds.forget();
-      let release = () => {};
-      const until = new Promise<void>((resolve) => release = resolve);
-      using _ = proxies.pds.inject({ nsid: PUT, times: 1 }, { kind: "hold", until });
       const other = `refs/heads/other-${isThere}`;
-      const late = homes[1].git(
-        "clone",
-        "push",
-        ...flags,
-        url,
-        `${loser}:refs/heads/main`,
-        `${loser}:${other}`,
+      const refspecs = [`${loser}:refs/heads/main`, `${loser}:${other}`];
+      const late = await overtaken(
+        homes[1],
+        PUT,
+        () => homes[1].git("clone", "push", ...flags, url, ...refspecs),
+        () => homes[0].ok("clone", "push", "-q", url, `${winner}:refs/heads/main`),
       );
-      while (proxies.pds.count({ nsid: PUT }) === 0) {
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-      await homes[0].ok("clone", "push", "-q", url, `${winner}:refs/heads/main`);
-      release();
-      const { status, err } = await late;
+      const { status, err } = valueOf(late);
       assertEquals(status, 1);
       assertMatch(err, /! \[rejected\] +\w+ -> main \(fetch first\)/);
       const { refs } = await repository.mirror.manifest();
@@ -161,17 +145,13 @@ describe("two pushers at once", () => {
   it("give an empty repository one default branch", async () => {
     const { url, repository } = await homes[0].create({ name: "empty" });
     const base = await homes[0].ok("first", "rev-parse", "main");
-    proxies.pds.forget();
-    let release = () => {};
-    const until = new Promise<void>((resolve) => release = resolve);
-    using _ = proxies.pds.inject({ nsid: PUT, times: 1 }, { kind: "hold", until });
-    const late = homes[1].git("clone", "push", url, `${base}:refs/heads/late`);
-    while (proxies.pds.count({ nsid: PUT }) === 0) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    await homes[0].ok("clone", "push", "-q", url, `${base}:refs/heads/main`);
-    release();
-    const { status, err } = await late;
+    const late = await overtaken(
+      homes[1],
+      PUT,
+      () => homes[1].git("clone", "push", url, `${base}:refs/heads/late`),
+      () => homes[0].ok("clone", "push", "-q", url, `${base}:refs/heads/main`),
+    );
+    const { status, err } = valueOf(late);
     assertEquals(status, 0);
     assertEquals(/note:/.test(err), false, err);
     const { record, refs } = await repository.mirror.manifest();
@@ -183,6 +163,7 @@ describe("two pushers at once", () => {
     const base = await head();
     const next = await commit(base, "in doubt");
     const before = (await repository.mirror.manifest()).record;
+    const { proxies } = homes[0];
     proxies.pds.forget();
     using rule = proxies.pds.inject({ nsid: PUT, times: 1 }, { kind: "drop", when: "after" });
     const { status, err } = await homes[0].git("clone", "push", url, `${next}:refs/heads/main`);
