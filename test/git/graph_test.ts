@@ -120,7 +120,7 @@ describe("the commit graph", () => {
         const args = ["--literal-pathspecs", "log", "--follow", "--format=%H", tip, "--", path];
         const found = [...followPath(graph, { tip, path: utf8(path) })]
           .filter((one) => one !== undefined);
-        assertEquals(found.map(({ oid }) => oid), await gitLines(dir, ...args), path);
+        assertEquals(found.map(({ oid }) => oid), gitLines(dir, ...args), path);
         renames += new Set(found.map(({ path }) => latin1(path))).size - 1;
       }
       assert(renames > 10, `${renames} renames`);
