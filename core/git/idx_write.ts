@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { compareOids, OID_BYTES } from "./oid.ts";
+import { OID_BYTES } from "./oid.ts";
+import { sortedOrder } from "./oid_sort.ts";
 import type { PackTable } from "./pack_table.ts";
 
 const LARGE_OFFSET = 0x80000000;
@@ -44,32 +45,4 @@ export function formatIdx(
   const digest = createHash("sha1").update(idx.subarray(0, -OID_BYTES)).digest();
   idx.set(digest, idx.length - OID_BYTES);
   return { idx, oids: idx.subarray(namesAt, crcsAt) };
-}
-
-/** The entries in the order of their oids: sorted natively by the first bits, with the entry's number below them. */
-function sortedOrder(table: PackTable): Uint32Array {
-  const { count, oids } = table;
-  const bits = Math.max(1, Math.ceil(Math.log2(count + 1)));
-  const scale = 2 ** bits;
-  const cut = 2 ** Math.max(0, 48 + bits - 53);
-  const view = new DataView(oids.buffer, oids.byteOffset, oids.length);
-  const keys = new Float64Array(count);
-  for (let i = 0; i < count; i++) {
-    const head = view.getUint32(i * OID_BYTES) * 0x10000 + view.getUint16(i * OID_BYTES + 4);
-    keys[i] = Math.floor(head / cut) * scale + i;
-  }
-  keys.sort();
-  const order = new Uint32Array(count);
-  for (let i = 0; i < count; i++) {
-    const entry = (keys[i] ?? 0) % scale;
-    let at = i;
-    // Oids that share their first bits are next to each other: they are put in order one by one.
-    for (; at > 0; at--) {
-      const before = order[at - 1] ?? 0;
-      if (compareOids(oids, before * OID_BYTES, oids, entry * OID_BYTES) <= 0) break;
-      order[at] = before;
-    }
-    order[at] = entry;
-  }
-  return order;
 }

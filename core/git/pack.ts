@@ -4,16 +4,17 @@ import { applyDelta, DELTA_SIZES_BYTES, deltaSizes, tooLarge } from "./delta.ts"
 import { ENTRY_HEADER_BYTES, type EntryHeader, MAX_DEPTH, parseEntryHeader } from "./entry.ts";
 import { readData } from "./entry_data.ts";
 import { PositionedFile } from "./file.ts";
-import { type IdxPage, PackIdx } from "./idx.ts";
+import { PackIdx } from "./idx.ts";
 import { inflateStart } from "./inflate.ts";
 import type { GitObject, ObjectKind, Oid } from "./object.ts";
 import { oidBytes } from "./oid.ts";
+import type { OidPage } from "./oid_table.ts";
 import { PACK_HEADER, PACK_TRAILER, packHeader } from "./pack_head.ts";
 
 /** What the packs of a store share. */
 export interface PackShare {
   readonly objects: ByteCache<GitObject>;
-  readonly pages: ByteCache<IdxPage>;
+  readonly pages: ByteCache<OidPage>;
   /** No object above this is read. */
   readonly objectBytes: number;
   /** Finds the base of a delta that its pack does not hold. */

@@ -6,6 +6,7 @@ import { indexPack } from "../git/index_pack.ts";
 import { joinPacks } from "../git/repack.ts";
 import type { ObjectStore } from "../git/store.ts";
 import { PACK_LIMITS } from "./arrive.ts";
+import { uncoverPacks } from "./cover.ts";
 import { LISTS, movePacks, packsOf } from "./place.ts";
 import { type State, writeState } from "./state.ts";
 
@@ -51,6 +52,7 @@ export async function consolidate(
     await movePacks(work, path);
     const next = await rename(path, state, new Set(chosen), name);
     await writeState(path, next, unique());
+    await uncoverPacks(path);
     await dropPacks(path, chosen);
     await dropLists(path, next);
     store.refresh();

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isMissing } from "../files.ts";
 import { ColumnFile } from "./columns.ts";
+import { midxOf, uncoverPacks } from "./cover.ts";
 import { GRAPH } from "./graph_file.ts";
 import { LISTS, packsOf } from "./place.ts";
 import { TRIGRAMS } from "./trigram_file.ts";
@@ -28,6 +30,13 @@ export async function isDamaged(path: string, signal: AbortSignal): Promise<bool
     if (!(await readSeals(file, signal))?.isWhole) return true;
   }
   return false;
+}
+
+/** Takes away the index over packs of the mirror at `path` that is not as it was written; true when that was so. */
+export async function dropDamagedCover(path: string, signal: AbortSignal): Promise<boolean> {
+  const isDamaged = existsSync(midxOf(path)) && !(await readSeals(midxOf(path), signal))?.isWhole;
+  if (isDamaged) await uncoverPacks(path);
+  return isDamaged;
 }
 
 /** Takes away the indexes beside the mirror at `path` that are not as they were written; true when there was one. */

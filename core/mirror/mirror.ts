@@ -205,10 +205,14 @@ export class Mirror {
   }
 
   async #heal({ offline }: { offline: boolean }): Promise<boolean> {
-    const { clearCopy, dropDamagedIndexes, isDamaged } = await import("./damage.ts");
+    const { clearCopy, dropDamagedCover, dropDamagedIndexes, isDamaged } = await import(
+      "./damage.ts"
+    );
+    const { signal } = this.#world;
     // An index that is gone is not missed.
-    const isIndexBad = await dropDamagedIndexes(this.path);
-    const isBad = await isDamaged(this.path, this.#world.signal);
+    const isCoverBad = await dropDamagedCover(this.path, signal);
+    const isIndexBad = await dropDamagedIndexes(this.path) || isCoverBad;
+    const isBad = await isDamaged(this.path, signal);
     if (isBad && offline) {
       throw new CorruptError(`the copy of ${this.uri} on this machine is damaged`, {
         code: "corrupt.copy",
@@ -295,12 +299,15 @@ export class Mirror {
     await placeRefs(this.path, state.head, state.refs, this.#world.unique());
     await writeState(this.path, state, this.#world.unique());
     const { consolidate } = await import("./consolidate.ts");
-    return await consolidate(this.path, state, {
+    const joined = await consolidate(this.path, state, {
       store: this.#objects(),
       unique: () => this.#world.unique(),
       signal: this.#world.signal,
       progress: (text, done, total) => this.#world.progress(text, done, total),
     });
+    const { coverPacks } = await import("./cover.ts");
+    await coverPacks(this.path, this.#world.unique());
+    return joined;
   }
 
   async #read(): Promise<Manifest> {

@@ -112,7 +112,7 @@ describe("the commit graph", () => {
   });
 
   for (const [what, count] of [["none", 0], ["a part", 150], ["all", 100_000]] as const) {
-    it(`follows a file past its renames as git does when it has ${what} of the commits`, async () => {
+    it(`follows a file past its renames as git does when it has ${what} of the commits`, () => {
       const graph = grown(count, tips);
       const paths = [...expected.keys()].slice(0, 60);
       let renames = 0;

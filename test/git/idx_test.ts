@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { CorruptError } from "../../core/errors.ts";
 import { ByteCache } from "../../core/git/cache.ts";
 import { hashObject } from "../../core/git/hash.ts";
-import { type IdxPage, PackIdx } from "../../core/git/idx.ts";
+import { PackIdx } from "../../core/git/idx.ts";
+import type { OidPage } from "../../core/git/oid_table.ts";
 import { formatIdx } from "../../core/git/idx_write.ts";
 import { oidBytes } from "../../core/git/oid.ts";
 import { PackTable } from "../../core/git/pack_table.ts";
@@ -21,7 +22,7 @@ function tableOf(oids: readonly string[], offset: (i: number) => number): PackTa
 }
 
 function open(path: string): PackIdx {
-  return new PackIdx(path, new ByteCache<IdxPage>(1 << 20), 0);
+  return new PackIdx(path, new ByteCache<OidPage>(1 << 20), 0);
 }
 
 describe("the index of a pack", () => {
