@@ -22,8 +22,8 @@ const NAME_BYTES = 1 << 10;
 
 /** Where an object is. */
 export interface PackedAt {
-  /** The pack, without its ending. */
-  readonly pack: string;
+  /** The number of the pack among those the index is of. */
+  readonly pack: number;
   readonly offset: number;
 }
 
@@ -56,8 +56,10 @@ export class MultiPackIndex {
   find(oid: Uint8Array): PackedAt | undefined {
     const found = this.#table.locate(oid);
     if (found === undefined) return undefined;
-    const pack = this.packs[uint32At(found.values, found.at * 8)];
-    if (pack === undefined) throw new CorruptError("an index over packs names one there is not");
+    const pack = uint32At(found.values, found.at * 8);
+    if (pack >= this.packs.length) {
+      throw new CorruptError("an index over packs names one there is not");
+    }
     return { pack, offset: this.#offset(uint32At(found.values, found.at * 8 + 4)) };
   }
 

@@ -174,10 +174,11 @@ export class PackFolder {
   #readMidx(path: string, stamp: string): OpenMidx | undefined {
     try {
       const index = new MultiPackIndex(path, this.#share.pages, this.#nextId++);
+      const opened: (Pack | undefined)[] = [];
       const find = (oid: Uint8Array) => {
         const at = index.find(oid);
         if (at === undefined) return undefined;
-        const pack = this.#pack(join(this.#dir, at.pack));
+        const pack = opened[at.pack] ??= this.#pack(join(this.#dir, index.packs[at.pack] ?? ""));
         return pack === undefined ? "gone" : { pack, offset: at.offset };
       };
       return { index, stamp, place: { table: index, find } };
