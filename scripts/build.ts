@@ -99,6 +99,8 @@ function compileWithBun(bun: string, entry: string, out: string, target: string 
     "--keep-names",
     // Most runs are over before code that was compiled for them has paid for that; what runs long has it a little later.
     "--compile-jit-policy=10",
+    // What makes an index can then say when there is much to collect.
+    "--compile-exec-argv=--expose-gc",
     // Else the binary would obey files of the folder it runs in, which may be anyone's repository.
     "--no-compile-autoload-dotenv",
     "--no-compile-autoload-bunfig",

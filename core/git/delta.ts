@@ -10,14 +10,25 @@ export function deltaSizes(delta: Uint8Array): { base: number; result: number; a
 /** The most bytes {@link deltaSizes} looks at. */
 export const DELTA_SIZES_BYTES = 20;
 
-/** Gives what the delta makes of its base; a CorruptError when it does not fit it or breaks the format. */
-export function applyDelta(base: Uint8Array, delta: Uint8Array, limit: number): Uint8Array {
+/** Gives so many bytes of memory, whatever is in them. */
+export type Room = (size: number) => Uint8Array;
+
+/**
+ * Gives what the delta makes of its base, in memory that `room` gives when it is handed in; a CorruptError when it does
+ * not fit its base or breaks the format.
+ */
+export function applyDelta(
+  base: Uint8Array,
+  delta: Uint8Array,
+  limit: number,
+  room: Room = (size) => new Uint8Array(size),
+): Uint8Array {
   const sizes = deltaSizes(delta);
   if (sizes.base !== base.length) {
     throw new CorruptError(`a delta is for a base of ${sizes.base} bytes, not ${base.length}`);
   }
   if (sizes.result > limit) throw tooLarge(sizes.result, limit);
-  const out = new Uint8Array(sizes.result);
+  const out = room(sizes.result);
   let length = 0;
   let at = sizes.at;
   while (at < delta.length) {

@@ -1,4 +1,4 @@
-import { parseCommit } from "./commit.ts";
+import { parseNode } from "./commit.ts";
 import {
   ELSEWHERE,
   type GraphColumns,
@@ -114,6 +114,11 @@ export class CommitGraph implements CommitSource {
       this.#added[number - this.columns.count]?.changes !== undefined;
   }
 
+  /** Reads a commit from other objects than the graph's own, unless it is known. */
+  know(number: number, objects: Pick<ObjectReader, "read">): void {
+    if (number >= this.columns.count) this.#node(number, objects);
+  }
+
   /** Lists the paths a commit without a row changed. */
   setChanges(number: number, changes: Uint32Array): void {
     const added = this.#added[number - this.columns.count];
@@ -190,16 +195,17 @@ export class CommitGraph implements CommitSource {
     return undefined;
   }
 
-  #node(number: number): NonNullable<Added["node"]> {
+  #node(
+    number: number,
+    objects: Pick<ObjectReader, "read"> = this.objects,
+  ): NonNullable<Added["node"]> {
     const added = this.#added[number - this.columns.count];
     if (added === undefined) throw new RangeError(`no commit has the number ${number}`);
     if (added.node !== undefined) return added.node;
-    const { tree, parents, committer } = parseCommit(
-      readObject(this.objects, added.oid, "commit"),
-    );
+    const { tree, parents, time } = parseNode(readObject(objects, added.oid, "commit"));
     return added.node = {
       tree,
-      time: committer.time,
+      time,
       parents: parents.map((parent) => this.number(parent)),
     };
   }

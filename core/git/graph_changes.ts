@@ -1,7 +1,7 @@
 import { latin1 } from "./bytes.ts";
 import type { CommitGraph } from "./graph.ts";
 import { ELSEWHERE, UNLISTED } from "./graph_columns.ts";
-import type { Oid } from "./object.ts";
+import type { ObjectReader, Oid } from "./object.ts";
 import { compareOids } from "./oid.ts";
 import { trimTrees } from "./graph_trim.ts";
 import { isTree } from "./tree.ts";
@@ -13,10 +13,14 @@ const SLASH = 0x2f;
 const NOTHING = new Uint8Array();
 
 /** Lists the numbers of the paths, files and directories, that a commit has other than its first parent. */
-export function findChanges(graph: CommitGraph, number: number): Uint32Array {
+export function findChanges(
+  graph: CommitGraph,
+  number: number,
+  trees: Pick<ObjectReader, "read">,
+): Uint32Array {
   if (graph.names.isFull) return Uint32Array.of(UNLISTED);
   const [first, ...others] = graph.parents(number).map((parent) => graph.tree(parent));
-  const finder = new Finder(graph);
+  const finder = new Finder(graph, trees);
   finder.compare(graph.tree(number), first, others, "", 0);
   if (finder.isOver) return Uint32Array.of(UNLISTED);
   return Uint32Array.from(
@@ -29,9 +33,11 @@ class Finder {
   /** The paths that differ, and whether another parent than the first has each just so. */
   readonly found = new Map<number, boolean>();
   readonly #graph: CommitGraph;
+  readonly #trees: Pick<ObjectReader, "read">;
 
-  constructor(graph: CommitGraph) {
+  constructor(graph: CommitGraph, trees: Pick<ObjectReader, "read">) {
     this.#graph = graph;
+    this.#trees = trees;
   }
 
   get isOver(): boolean {
@@ -97,7 +103,7 @@ class Finder {
   }
 
   #read(tree: Oid | undefined): Uint8Array {
-    return tree === undefined ? NOTHING : readObject(this.#graph.objects, tree, "tree");
+    return tree === undefined ? NOTHING : readObject(this.#trees, tree, "tree");
   }
 }
 

@@ -33,7 +33,8 @@ export function inflate(
     // The options' type does not tell that `info` changes the answer.
     const answer: unknown = inflateSync(input.subarray(at), {
       info: true,
-      chunkSize: Math.max(size, ZLIB_LEAST),
+      // What fills a chunk to its end has zlib make another, and ask again.
+      chunkSize: Math.max(size + 1, ZLIB_LEAST),
       maxOutputLength: size,
     });
     const { buffer, engine } = answer as { buffer: Buffer; engine: { bytesWritten: number } };

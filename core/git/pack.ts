@@ -1,6 +1,7 @@
 import { CorruptError, quote } from "../errors.ts";
 import type { ByteCache } from "./cache.ts";
-import { applyDelta, DELTA_SIZES_BYTES, deltaSizes, tooLarge } from "./delta.ts";
+import { countMade } from "./collect.ts";
+import { applyDelta, DELTA_SIZES_BYTES, deltaSizes, type Room, tooLarge } from "./delta.ts";
 import { ENTRY_HEADER_BYTES, type EntryHeader, MAX_DEPTH, parseEntryHeader } from "./entry.ts";
 import { readData } from "./entry_data.ts";
 import { PositionedFile } from "./file.ts";
@@ -10,11 +11,14 @@ import type { GitObject, ObjectKind, Oid } from "./object.ts";
 import { oidBytes } from "./oid.ts";
 import type { OidPage } from "./oid_table.ts";
 import { PACK_HEADER, PACK_TRAILER, packHeader } from "./pack_head.ts";
+import type { FreedMemory } from "./freed.ts";
 
 /** What the packs of a store share. */
 export interface PackShare {
-  readonly objects: ByteCache<GitObject>;
+  readonly objects: ByteCache<GitObject> | FreedMemory;
   readonly pages: ByteCache<OidPage>;
+  /** Memory for an object's bytes, whatever is in it. */
+  readonly room: Room;
   /** No object above this is read. */
   readonly objectBytes: number;
   /** Finds the base of a delta that its pack does not hold. */
@@ -89,6 +93,7 @@ export class Pack {
         object.bytes,
         this.#inflate(delta.data, delta.size),
         this.#share.objectBytes,
+        this.#share.room,
       );
       object = { kind: object.kind, bytes };
       this.#keep(delta.at, object);
@@ -191,6 +196,7 @@ export class Pack {
   }
 
   #keep(at: number, object: GitObject): void {
+    countMade(object.bytes.length);
     this.#share.objects.set(this.#key + at, object, object.bytes.length);
   }
 }

@@ -95,7 +95,10 @@ export function* searchFiles(
 }
 
 /** Reads a blob that is text; undefined when it is not, or too large to be searched. */
-export function readText(objects: ObjectReader, oid: Oid): Uint8Array | undefined {
+export function readText(
+  objects: Pick<ObjectReader, "read" | "info">,
+  oid: Oid,
+): Uint8Array | undefined {
   if ((objects.info(oid)?.size ?? 0) > MAX_BYTES) return undefined;
   const bytes = readObject(objects, oid, "blob");
   return isBinary(bytes) ? undefined : bytes;

@@ -7,6 +7,7 @@ import type { GitObject, ObjectKind, ObjectReader, Oid } from "./object.ts";
 import { EMPTY_TREE, isOid, oidBytes } from "./oid.ts";
 import type { Pack, PackShare } from "./pack.ts";
 import { PackFolder } from "./pack_folder.ts";
+import type { FreedMemory } from "./freed.ts";
 
 /** The objects of a repository on this machine. The bytes it gives are shared: they must not be changed. */
 export interface ObjectStore extends ObjectReader {
@@ -26,6 +27,10 @@ export interface StoreLimits {
   readonly cacheBytes?: number;
   /** The largest object that is read. */
   readonly objectBytes?: number;
+  /** Where the objects are kept instead. */
+  readonly memory?: FreedMemory;
+  /** The bytes of packs' indexes kept in memory. */
+  readonly pageBytes?: number;
 }
 
 // Bun collects external buffers late: what is dropped from a cache stays in memory for a while.
@@ -43,14 +48,17 @@ export function openStore(dir: string, limits: StoreLimits = {}): ObjectStore {
 class Store implements ObjectStore, PackShare {
   readonly objects: PackShare["objects"];
   readonly pages: PackShare["pages"];
+  readonly room: PackShare["room"];
   readonly objectBytes: number;
   readonly #loose: LooseObjects;
   readonly #folder: PackFolder;
   #hops = 0;
 
   constructor(dir: string, limits: StoreLimits) {
-    this.objects = new ByteCache(limits.cacheBytes ?? CACHE_BYTES);
-    this.pages = new ByteCache(PAGE_BYTES);
+    const { memory, cacheBytes = CACHE_BYTES, pageBytes = PAGE_BYTES } = limits;
+    this.objects = memory ?? new ByteCache(cacheBytes);
+    this.pages = new ByteCache(pageBytes);
+    this.room = (size) => memory?.room(size) ?? new Uint8Array(size);
     this.objectBytes = limits.objectBytes ?? OBJECT_BYTES;
     this.#loose = new LooseObjects(dir, this.objectBytes);
     this.#folder = new PackFolder(join(dir, "pack"), this);

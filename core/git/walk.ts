@@ -28,7 +28,11 @@ export function kindOf(mode: number): ObjectKind {
 }
 
 /** Reads the content of an object; another kind, or none, is a CorruptError. */
-export function readObject(objects: ObjectReader, oid: Oid, kind: ObjectKind): Uint8Array {
+export function readObject(
+  objects: Pick<ObjectReader, "read">,
+  oid: Oid,
+  kind: ObjectKind,
+): Uint8Array {
   const object = objects.read(oid);
   if (object === undefined) {
     if (oid === EMPTY_TREE && kind === "tree") return new Uint8Array();

@@ -1,7 +1,9 @@
 import { mkdtemp, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
+import type { Packr } from "msgpackr";
 import { CorruptError } from "../errors.ts";
+import { concat } from "../git/bytes.ts";
 import { PositionedFile } from "../git/file.ts";
 
 /** The arrays an index file can hold. */
@@ -24,6 +26,10 @@ const HEAD = 16;
 const FIXED = 4;
 /** Every so many bytes of a column have a checksum of their own, so that a part can be read and still be trusted. */
 const BLOCK = 16384;
+/** The first byte of a MessagePack array of up to 15, beside their number. */
+const FIXED_ARRAY = 0x90;
+/** What the packer wants beside the bytes. */
+const PACKED_ROOM = 4096;
 
 /**
  * An index file: one MessagePack array of typed arrays, of which the first is its head and the second the checksums of
@@ -142,11 +148,11 @@ export async function writeColumns(
   count: number,
   columns: readonly Column[],
 ): Promise<void> {
-  const packed = await packColumns(format, count, columns);
+  const parts = await partsOf(format, count, columns);
   await placeFile(path, async (temporary) => {
     const file = await open(temporary, "w");
     try {
-      await file.writeFile(packed);
+      for (const part of parts) await file.writeFile(part);
       await file.sync();
     } finally {
       await file.close();
@@ -156,10 +162,21 @@ export async function writeColumns(
 
 /** The bytes of an index file. */
 export async function packColumns(
-  { version, columns: most }: Format,
+  format: Format,
   count: number,
   columns: readonly Column[],
 ): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for (const part of await partsOf(format, count, columns)) parts.push(new Uint8Array(part));
+  return concat(parts);
+}
+
+/** Gives an index file piece by piece, each in memory that the next is in too. */
+async function partsOf(
+  { version, columns: most }: Format,
+  count: number,
+  columns: readonly Column[],
+): Promise<Generator<Uint8Array>> {
   if (columns.length !== most) throw new RangeError(`${columns.length} columns, not ${most}`);
   // Reading needs nothing of it, so only what writes pays for loading it.
   const { Packr } = await import("msgpackr");
@@ -170,9 +187,29 @@ export async function packColumns(
   const size = [sums.byteLength, ...sizes]
     .reduce((sum, length) => sum + prefix(length) + length, start);
   head.set([MARK, version, count, size, ...sizes]);
-  const packed = new Packr({ moreTypes: true }).pack([head, sums, ...columns]);
-  if (packed.length !== size) throw new RangeError("an index file is not laid out as it is read");
-  return packed;
+  return packInParts(new Packr({ moreTypes: true }), [head, sums, ...columns], size);
+}
+
+/** An array's own bytes are packed as they would be in the whole: packed at once they would be in memory several times. */
+function* packInParts(
+  packr: Packr,
+  columns: readonly Column[],
+  size: number,
+): Generator<Uint8Array> {
+  const largest = Math.max(...columns.map(({ byteLength }) => byteLength));
+  const buffer = new Uint8Array(largest + PACKED_ROOM);
+  const start = Uint8Array.of(FIXED_ARRAY | columns.length);
+  let length = start.length;
+  yield start;
+  for (const column of columns) {
+    packr.useBuffer(buffer);
+    const packed = packr.pack(column);
+    length += packed.length;
+    yield packed;
+  }
+  // What it was given last it keeps.
+  packr.useBuffer(new Uint8Array(PACKED_ROOM));
+  if (length !== size) throw new RangeError("an index file is not laid out as it is read");
 }
 
 /** Has a file written under another name and gives it its own at once. */

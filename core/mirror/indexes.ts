@@ -1,12 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import { CorruptError } from "../errors.ts";
 import { CommitGraph } from "../git/graph.ts";
+import { collectDropped } from "../git/collect.ts";
 import type { GraphColumns } from "../git/graph_columns.ts";
 import { compactGraph } from "../git/graph_compact.ts";
 import { growGraph } from "../git/graph_grow.ts";
 import { type CommitSource, readCommits } from "../git/history.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { listFiles, readText, type SearchedFile } from "../git/search_tree.ts";
+import { openTransient, type TransientObjects } from "../git/transient.ts";
 import { NO_TRIGRAMS, type TrigramColumns, TrigramIndex } from "../git/trigram.ts";
 import { TrigramGrowth } from "../git/trigram_build.ts";
 import { isIndexDamage } from "./columns.ts";
@@ -39,6 +41,13 @@ export interface Indexed {
   readonly cid: string;
 }
 
+/** A graph that grows towards all that the refs had under a CID reach. */
+interface Growth {
+  readonly cid: string;
+  readonly trees: TransientObjects | undefined;
+  readonly steps: Generator<void>;
+}
+
 /**
  * The indexes beside a mirror: a commit graph with changed paths, and which blobs hold which three bytes. Neither is ever
  * needed for a right answer. They grow a step at a time, so that a large repository's first answers need not wait.
@@ -49,7 +58,7 @@ export class Indexes {
   readonly #files = new Map<Oid, readonly SearchedFile[]>();
   #graph: CommitGraph | undefined;
   #graphFile: OpenGraph | undefined;
-  #growth: { readonly cid: string; readonly steps: Generator<void> } | undefined;
+  #growth: Growth | undefined;
   #wholeAt: string | undefined;
   #searchedAt: Oid | undefined;
   #trigrams: TrigramIndex | undefined;
@@ -125,8 +134,14 @@ export class Indexes {
     signal: AbortSignal,
     first: "graph" | "search" = "graph",
   ): Promise<void> {
-    const graph = () => this.#growGraph(indexed, COMMITS_A_STEP, COMMITS_A_WRITE);
-    const search = () => tree === undefined ? Promise.resolve(true) : this.#growTrigrams(tree);
+    using trees = openTransient(this.#path, this.#objects);
+    const graph = () => this.#growGraph(indexed, COMMITS_A_STEP, COMMITS_A_WRITE, trees);
+    const search = async () => {
+      const isWhole = tree === undefined || await this.#growTrigrams(tree, trees);
+      // A step takes many times its text, and the next would take that beside it.
+      collectDropped();
+      return isWhole;
+    };
     for (const step of first === "graph" ? [graph, search] : [search, graph]) {
       for (let isWhole = false; !isWhole;) {
         await setImmediate();
@@ -136,17 +151,25 @@ export class Indexes {
     }
   }
 
-  async #growGraph({ refs, cid }: Indexed, most: number, aWrite: number): Promise<boolean> {
+  async #growGraph(
+    { refs, cid }: Indexed,
+    most: number,
+    aWrite: number,
+    trees?: TransientObjects,
+  ): Promise<boolean> {
     if (this.#wholeAt === cid) return true;
-    if (this.#growth?.cid !== cid) {
+    if (this.#growth?.cid !== cid || this.#growth.trees !== trees) {
       // Only what is put together knows where an unfinished growth stopped.
       if (this.graph.listed > 0) this.#compact();
-      this.#growth = { cid, steps: growGraph(this.graph, this.#tips(refs)) };
+      this.#growth = { cid, trees, steps: growGraph(this.graph, this.#tips(refs), trees) };
     }
     const isWhole = advance(this.#growth.steps, most);
+    trees?.turn();
     const { listed } = this.graph;
     if (listed >= (isWhole ? COMMITS_WORTH_WRITING : aWrite)) {
       await this.#keep(() => saveGraph(this.#path, this.#compact()));
+      // The columns before, and what they were made of.
+      collectDropped();
     }
     if (isWhole) {
       this.#growth = undefined;
@@ -170,7 +193,7 @@ export class Indexes {
     return tips.filter((oid) => this.graph.has(oid) || this.#objects.info(oid)?.kind === "commit");
   }
 
-  async #growTrigrams(tree: Oid): Promise<boolean> {
+  async #growTrigrams(tree: Oid, texts?: TransientObjects): Promise<boolean> {
     if (this.#searchedAt === tree) return true;
     const known = this.trigrams;
     const all = new Set(this.files(tree).map(({ oid }) => oid));
@@ -183,7 +206,7 @@ export class Indexes {
     const isStale = known.columns.count > 2 * all.size + FILES_WORTH_WRITING;
     const before = isStale ? NO_TRIGRAMS : known.columns;
     const wanted = isStale ? all : lacking;
-    const columns = await this.#extend(before, wanted);
+    const columns = await this.#extend(before, wanted, texts);
     this.#trigrams = new TrigramIndex(columns);
     this.#trigramFile?.[Symbol.dispose]();
     this.#trigramFile = undefined;
@@ -203,7 +226,11 @@ export class Indexes {
   }
 
   /** Adds blobs up to as much text as one step takes, giving way to other work in between. */
-  async #extend(before: TrigramColumns, blobs: Iterable<Oid>): Promise<TrigramColumns> {
+  async #extend(
+    before: TrigramColumns,
+    blobs: Iterable<Oid>,
+    texts?: TransientObjects,
+  ): Promise<TrigramColumns> {
     const growth = new TrigramGrowth(before);
     let left = TEXT_A_TIME;
     let turn = TEXT_A_TURN;
@@ -213,9 +240,10 @@ export class Indexes {
         await setImmediate();
         turn = TEXT_A_TURN;
       }
-      const text = readText(this.#objects, oid);
+      const text = readText(texts ?? this.#objects, oid);
       growth.add({ oid, text });
       const length = text?.length ?? 0;
+      texts?.turn();
       left -= length;
       turn -= length;
     }

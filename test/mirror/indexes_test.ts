@@ -219,6 +219,20 @@ describe("the indexes of a mirror", () => {
     ]);
   });
 
+  it("are the same files however they were made", async () => {
+    const files = async () => [
+      (await readFile(join(dir, "graph.msgpack"))).toHex(),
+      (await readFile(join(dir, "search.msgpack"))).toHex(),
+    ];
+    await open().build(indexed, tree, signal);
+    const built = await files();
+    await rm(join(dir, "graph.msgpack"));
+    await rm(join(dir, "search.msgpack"));
+    while (!await open().growGraph(indexed));
+    while (!await open().growTrigrams(tree));
+    assertEquals(await files(), built);
+  });
+
   it("do without a folder that can be written", async () => {
     const indexes = new Indexes(join(temp.path, "nowhere"), store);
     await indexes.build(indexed, tree, signal);
