@@ -48,9 +48,9 @@ const formatting = [
   "In a pipe a list is one line an entry, its fields parted by tabs, without a header, with all " +
   "entries unless --limit says how many. Tab, newline and backslash in a field are \\t, \\n and " +
   "\\\\. Files and diffs are their bytes. The order of fields does not change.",
-  "A path that is not UTF-8, or holds a control character, a quote or a backslash, is in git's " +
-  'quoted form everywhere: "a\\tb", "caf\\303\\251" with octal bytes. It stands as it is in a ' +
-  "field, not escaped again.",
+  "A path that is not UTF-8, or holds a control or hidden character, a quote or a backslash, is in " +
+  'git\'s quoted form everywhere: "a\\tb", "caf\\303\\251" with octal bytes. It stands as it is in ' +
+  "a field, not escaped again.",
   "With --json there is one JSON document on stdout, the same that the tool answers; a list has all " +
   "entries unless --limit says how many. An error is " +
   'one too: {"error": {code, message, hint, exit, retryable, command, details}}. Keys may be ' +

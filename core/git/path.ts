@@ -1,4 +1,4 @@
-import { UsageError } from "../errors.ts";
+import { unsafe, UsageError } from "../errors.ts";
 import { concat, strictText, utf8 } from "./bytes.ts";
 
 const LETTERS: Readonly<Record<number, string>> = {
@@ -13,10 +13,14 @@ const LETTERS: Readonly<Record<number, string>> = {
   0x5c: "\\",
 };
 
-/** Gives a path as it is shown: as it is, or in git's quoted form when it is not UTF-8 or holds a control character, quote or backslash. */
+/**
+ * Gives a path as it is shown: as it is, or in git's quoted form when it is not UTF-8 or holds a quote, a backslash or
+ * what is unsafe to show, which would be replaced and then name no file.
+ */
 export function quotePath(path: Uint8Array): string {
   const text = strictText(path);
-  return text === undefined || /[\p{Cc}"\\]/u.test(text) ? quoted(path) : text;
+  if (text === undefined || /["\\]/.test(text)) return quoted(path);
+  return (/^[ -~]*$/.test(text) || text.search(unsafe()) < 0) ? text : quoted(path);
 }
 
 /** Gives a path as `git diff` and `git ls-files` write it by default, quoted too when a byte is above 0x7f. */

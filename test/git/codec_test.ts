@@ -179,6 +179,9 @@ describe("paths", () => {
     assertEquals(quotePath(utf8('a"b\\c\n\x01\x7f')), '"a\\"b\\\\c\\n\\001\\177"');
     assertEquals(quotePath(utf8('é"')), '"\\303\\251\\""');
     assertEquals(quotePath(utf8("a\u0085b")), '"a\\302\\205b"');
+    assertEquals(quotePath(utf8("a\u202egpj.txt")), '"a\\342\\200\\256gpj.txt"');
+    assertEquals(quotePath(utf8("a\u200bb")), '"a\\342\\200\\213b"');
+    assertEquals(quotePath(utf8("می\u200cخواهم")), "می\u200cخواهم");
   });
 
   it("come back from their quoted form, whatever they hold", () => {
