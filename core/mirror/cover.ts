@@ -21,6 +21,12 @@ const SMALL_BYTES = 2 << 20;
 export async function coverPacks(path: string, unique: string): Promise<void> {
   const small = smallPacks(path);
   const covered = new Set(coveredPacks(path));
+  // One that cannot be read, or names what is not there, is read by nobody, and git complains of it.
+  const isFit = covered.size > 0 && covered.isSubsetOf(new Set(small));
+  if (!isFit) {
+    await uncoverPacks(path);
+    covered.clear();
+  }
   if (small.filter((name) => !covered.has(name)).length <= MOST_ALONE) return;
   const listed = small.map((name) => ({ name, ...readTable(join(packsOf(path), name)) }));
   // Not among the packs, where nothing takes away what is left of a write that was cut off.

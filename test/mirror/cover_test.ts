@@ -112,6 +112,24 @@ describe("a copy of many small packs", () => {
     assertEquals(covered().length, packs().length);
   });
 
+  it("is made anew, for git reads it too, when it names a pack that is not there or cannot be read", async () => {
+    const whole = readFileSync(midxOf(path));
+    const [name = ""] = covered();
+    const other = name.replace(/.$/, (digit) => digit === "0" ? "1" : "0");
+    const broken = [
+      Uint8Array.from(whole.toString("latin1").replace(name, other), (c) => c.charCodeAt(0)),
+      whole.subarray(0, 100),
+    ];
+    for (const bytes of broken) {
+      writeFileSync(midxOf(path), bytes);
+      await commit(1);
+      git(path, "multi-pack-index", "verify");
+      fsck(path);
+      await assertAllRead();
+    }
+    assertEquals(covered().length, packs().length);
+  });
+
   it("loses it with the packs that are joined, and git finds all the same", async () => {
     await commit(52 - packs().length);
     assert(packs().length <= 10, `${packs().length} packs`);
