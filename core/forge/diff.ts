@@ -11,6 +11,7 @@ import { indexesOf } from "../mirror/indexes.ts";
 import { version } from "../version.ts";
 import { countBytes, countCommits } from "./counted.ts";
 import { commitAt, pathBytes, type Reading, treeOf } from "./reading.ts";
+import { Turns } from "./turns.ts";
 
 /** A longer diff is given whole only when it is asked for by paths. */
 const WHOLE_BYTES = 60_000;
@@ -24,7 +25,7 @@ const COSTLY_COMMITS = 200;
 
 /** What `head` changed since it parted from `base`: `git diff base...head`; a long one as its list of files. */
 export async function readDiff(
-  { now }: Pick<ReadContext, "now">,
+  context: Pick<ReadContext, "now" | "signal">,
   reading: Reading,
   { base: baseRev, head: headRev, paths }: {
     base: string;
@@ -38,14 +39,14 @@ export async function readDiff(
   // Most commands that share this module's bundle have no use for it.
   const { answersOf } = await import("../mirror/answers.ts");
   const answers = answersOf(reading.repository.mirror.path, objects, version);
-  const mergeBase = await findBase(reading, answers, base.commit, head.commit, now());
+  const mergeBase = await findBase(reading, answers, base.commit, head.commit, context.now());
   const commits = { base: base.commit, head: head.commit, ...(mergeBase && { mergeBase }) };
   const specs = (paths ?? []).map(pathBytes).filter((path) => path.length > 0);
   const trees = {
     from: treeOf(objects, mergeBase ?? base.commit),
     to: treeOf(objects, head.commit),
   };
-  const patches = await findPatches(objects, answers, { ...trees, specs }, now());
+  const patches = await findPatches(context, objects, answers, { ...trees, specs });
   if (patches.length === 0) {
     const absent = specs.filter((path) =>
       [trees.from, trees.to].every((tree) => findEntry(objects, tree, path) === undefined)
@@ -105,17 +106,23 @@ async function findBase(
 }
 
 async function findPatches(
+  context: Pick<ReadContext, "now" | "signal">,
   objects: ObjectReader,
   { patches }: MirrorAnswers,
   { from, to, specs }: { from: Oid; to: Oid; specs: readonly Uint8Array[] },
-  now: Date,
 ): Promise<readonly FilePatch[]> {
+  const now = context.now();
   const key = [from, to, ...specs.map((path) => path.toHex())].join(" ");
   const known = patches.get(key, now);
   if (known !== undefined) return known;
   const work = { bytes: 0 };
   const counted = countBytes(objects, work);
-  const found = diffTrees(counted, from, to, specs).map((change) => patchFile(counted, change));
+  const turns = new Turns(context);
+  const found: FilePatch[] = [];
+  for (const change of diffTrees(counted, from, to, specs)) {
+    found.push(patchFile(counted, change));
+    await turns.take();
+  }
   await patches.set(key, found, { now, isCostly: work.bytes >= COSTLY_BYTES });
   return found;
 }

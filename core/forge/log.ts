@@ -1,5 +1,5 @@
 import type { ReadContext } from "../context.ts";
-import { UsageError } from "../errors.ts";
+import { quote, UsageError } from "../errors.ts";
 import { sameBytes } from "../git/bytes.ts";
 import { type FollowLog, followPath } from "../git/graph_follow.ts";
 import { logPath } from "../git/graph_log.ts";
@@ -62,6 +62,11 @@ export async function readLog(
     context.note(
       "this repository's history is not indexed yet: older commits were not looked at; go on with the cursor",
     );
+  }
+  const isNowhere = commits.length === 0 && start === 0 && !isCut;
+  if (asked && isNowhere) {
+    const named = quote(quotePath(asked.path));
+    context.note(`no commit has changed ${named}: a path is a file or a directory, no glob`);
   }
   return {
     commits,

@@ -86,6 +86,9 @@ export async function searchText(
       "this repository is not indexed yet: not all files were searched; go on with the cursor",
     );
   }
+  const isNowhere = picks.length === 0 && next === undefined && asked.cursor === undefined &&
+    !indexes.files(tree).some((file) => isInScope(file.path));
+  if (isNowhere) context.note(`no file that can be searched is at ${quote(quotePath(bytes))}`);
   await growIndex(context, reading, "search");
   const cut = cutter(text);
   return {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { never } from "../../core/background.ts";
 import type { ReadContext } from "../../core/context.ts";
 import { readBlame } from "../../core/forge/blame.ts";
+import { readDiff } from "../../core/forge/diff.ts";
 import { readLog } from "../../core/forge/log.ts";
 import { searchText } from "../../core/forge/search.ts";
 import { indexesOf } from "../../core/mirror/indexes.ts";
@@ -77,6 +78,22 @@ describe("a long answer", () => {
     );
   });
 
+  it("says of nothing why it is nothing: a path that never was, or a glob", async () => {
+    using reading = openLocal(cacheDir);
+    const { mirror: { path } } = reading.repository;
+    const { context, notes } = openServer();
+    await indexesOf(path, reading.objects).build(reading.view, undefined, context.signal);
+    await readLog(context, reading, { path: "*.ts", limit: 5 });
+    await searchText(context, reading, { text: "text", path: "none/*", limit: 5 });
+    assertEquals(notes, [
+      "no commit has changed *.ts: a path is a file or a directory, no glob",
+      "no file that can be searched is at none/*",
+    ]);
+    await readLog(context, reading, { path: "d", limit: 5 });
+    await searchText(context, reading, { text: "nowhere", path: "d/*", limit: 5 });
+    assertEquals(notes.length, 2);
+  });
+
   it("is whole where nobody else waits", async () => {
     const { context, notes } = openServer();
     using reading = openLocal(cacheDir);
@@ -92,6 +109,7 @@ describe("a long answer", () => {
       ["a log", (context, reading) => readLog(context, reading, { path: "rare", limit: 50 })],
       ["a blame", (context, reading) => readBlame(context, reading, { path: "rare", limit: 50 })],
       ["a search", (context, reading) => searchText(context, reading, { text: "no", limit: 50 })],
+      ["a diff", (context, reading) => readDiff(context, reading, { base: "main~1000" })],
     ] as const satisfies readonly [
       string,
       (
