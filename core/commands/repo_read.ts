@@ -182,7 +182,7 @@ const log = command({
   examples: [
     { line: "repo log -R alice.test/app", says: "list the newest commits" },
     { line: "repo log alice.test/app main --path src", says: "list those that changed src" },
-    { line: "repo log alice.test/app --path a.c --follow", says: "and what it was before" },
+    { line: "repo log -R alice.test/app --path a.c --follow", says: "and what it was before" },
   ],
   run: async (context, { repo, ...asked }) =>
     readLog(context, await openReading(context, repo), asked),
