@@ -11,18 +11,23 @@ export interface Request {
   readonly source: string | undefined;
   /** The ref's name, one character a byte. */
   readonly target: string;
+  /** True when it need not lead on from where the ref is. */
+  readonly isForced: boolean;
 }
 
 /** A request and the object that it is about. */
 export interface Resolved extends Request {
   readonly object: { readonly oid: Oid; readonly kind: ObjectKind } | undefined;
+  /** The kind of what the ref is at, when the repository at hand has it. */
+  readonly before: ObjectKind | undefined;
 }
 
-/** Reads what follows `push ` on a line; a leading `+` says what git has checked, and changes nothing here. */
+/** Reads what follows `push ` on a line; a leading `+` forces. */
 export function parseRequest(line: string): Request {
   const colon = line.lastIndexOf(":");
-  const source = line.slice(0, colon).replace(/^\+/, "");
-  return { source: source === "" ? undefined : source, target: line.slice(colon + 1) };
+  const isForced = line.startsWith("+");
+  const source = line.slice(isForced ? 1 : 0, colon);
+  return { source: source === "" ? undefined : source, target: line.slice(colon + 1), isForced };
 }
 
 /** What the requests come to. */
@@ -105,12 +110,27 @@ function whyMoved(
   return now === old ? undefined : "fetch first";
 }
 
+/**
+ * Refuses what git leaves to the helper to refuse: a ref that is at what the repository at hand has never seen, or that
+ * is no line of commits. Where git has both commits it has looked itself whether one leads to the other.
+ */
+function whyUnforced(
+  { isForced, target, object, before }: Resolved,
+  leases: Situation["leases"],
+): string | undefined {
+  if (isForced || leases.has(target)) return undefined;
+  if (before === undefined) return "fetch first";
+  const isLine = [before, object?.kind].every((kind) => kind === "commit" || kind === "tag");
+  return isLine ? undefined : "needs force";
+}
+
 function whyNot(
-  { source, object }: Resolved,
+  request: Resolved,
   ref: string,
-  { manifest }: Situation,
+  { manifest, leases }: Situation,
   names: ReadonlySet<string>,
 ): string | undefined {
+  const { source, object } = request;
   const isThere = manifest.refs.has(ref);
   if (source === undefined) {
     if (!isThere) return "remote ref does not exist";
@@ -120,7 +140,7 @@ function whyNot(
   if (ref.startsWith("refs/heads/") && object.kind !== "commit") {
     return `trying to write non-commit object ${object.oid} to branch '${ref}'`;
   }
-  return isThere ? undefined : whyNotName(ref) ?? whyNotBeside(ref, names);
+  return isThere ? whyUnforced(request, leases) : whyNotName(ref) ?? whyNotBeside(ref, names);
 }
 
 function whyNotBeside(ref: string, names: ReadonlySet<string>): string | undefined {

@@ -71,7 +71,7 @@ export function listRefs({ listed }: Push): string {
 
 /** Meets the requests that can be met, in one write, and gives the lines that tell git what became of each. */
 export async function push(pushing: Push, requests: readonly Request[]): Promise<string> {
-  const resolved = await resolveSources(pushing.pushed, requests);
+  const resolved = await resolveSources(pushing.pushed, requests, pushing.listed);
   const told = new Set<string>();
   return await decideAgain(pushing.writing, async (writing) => {
     const { updates, refused, moved } = await plan(pushing, writing, resolved);

@@ -3,6 +3,7 @@ import { RefusedError } from "../core/errors.ts";
 import type { ObjectKind, Oid } from "../core/git/object.ts";
 import { isOid } from "../core/git/oid.ts";
 import { type Env, GitError, runGit, unboundEnv, withObjectsOf } from "./git.ts";
+import { fromWire } from "./lines.ts";
 import type { Request, Resolved } from "./plan.ts";
 
 const BULK_BYTES = 1_000_000;
@@ -30,21 +31,30 @@ export async function openPushed(env: Env): Promise<Pushed> {
   return { env, roots: shallow.split("\n").filter(isOid) };
 }
 
-/** Finds the object that each request's source names. */
+/** Finds the object that each request's source names, and of what kind the one is that its ref is at. */
 export async function resolveSources(
   { env }: Pushed,
   requests: readonly Request[],
+  listed: ReadonlyMap<string, Oid>,
 ): Promise<Resolved[]> {
-  const sources = requests.flatMap(({ source }) => source ?? []);
+  const oldOf = ({ target }: Request) => listed.get(fromWire(target) ?? "");
+  const sources = requests.flatMap((request) =>
+    request.source === undefined ? [] : [request.source, oldOf(request) ?? []].flat()
+  );
   const said = await runGit(["cat-file", "--batch-check=%(objectname) %(objecttype)"], {
     env,
     input: sources.map((source) => `${source}\n`).join(""),
   });
   const lines = said.split("\n").values();
-  return requests.map((request) => {
-    if (request.source === undefined) return { ...request, object: undefined };
+  const nextObject = () => {
     const [oid = "", kind = ""] = (lines.next().value ?? "").split(" ");
-    return { ...request, object: isOid(oid) && isKind(kind) ? { oid, kind } : undefined };
+    return isOid(oid) && isKind(kind) ? { oid, kind } : undefined;
+  };
+  return requests.map((request) => {
+    if (request.source === undefined) return { ...request, object: undefined, before: undefined };
+    const object = nextObject();
+    const before = oldOf(request) === undefined ? undefined : nextObject()?.kind;
+    return { ...request, object, before };
   });
 }
 

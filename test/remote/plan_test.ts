@@ -23,11 +23,11 @@ function manifestOf(refs: Record<string, Oid>, head = "refs/heads/main"): Manife
 }
 
 function set(target: string, oid: Oid, kind: "commit" | "tag" | "blob" = "commit"): Resolved {
-  return { source: target, target, object: { oid, kind } };
+  return { source: target, target, isForced: false, object: { oid, kind }, before: "commit" };
 }
 
 function gone(target: string): Resolved {
-  return { source: undefined, target, object: undefined };
+  return { source: undefined, target, isForced: false, object: undefined, before: undefined };
 }
 
 function plan(
@@ -58,12 +58,14 @@ describe("parseRequest", () => {
     assertEquals(parseRequest("+HEAD:file:refs/tags/file"), {
       source: "HEAD:file",
       target: "refs/tags/file",
+      isForced: true,
     });
   });
 
   it("takes an empty source for a deletion, forced or not", () => {
     for (const line of [":refs/heads/a", "+:refs/heads/a"]) {
-      assertEquals(parseRequest(line), { source: undefined, target: "refs/heads/a" });
+      const isForced = line.startsWith("+");
+      assertEquals(parseRequest(line), { source: undefined, target: "refs/heads/a", isForced });
     }
   });
 });
@@ -90,6 +92,17 @@ describe("planPush", () => {
     assertEquals(refused, { "refs/heads/main": "fetch first" });
     assertEquals(updates.map(({ ref }) => ref), ["refs/heads/other"]);
     assertEquals(moved, [{ ref: "refs/heads/main", old: one, now: two }]);
+  });
+
+  it("refuses, unless forced or leased, what is at an object never seen or at no commit", () => {
+    const now = { "refs/heads/main": one, "refs/x": two };
+    const unseen = { ...set("refs/heads/main", two), before: undefined };
+    assertEquals(plan([unseen], { now }).refused, { "refs/heads/main": "fetch first" });
+    assertEquals(plan([{ ...unseen, isForced: true }], { now }).refused, {});
+    assertEquals(plan([unseen], { now, leases: { "refs/heads/main": one } }).refused, {});
+    const blob = set("refs/x", three, "blob");
+    assertEquals(plan([blob], { now }).refused, { "refs/x": "needs force" });
+    assertEquals(plan([{ ...blob, isForced: true }], { now }).refused, {});
   });
 
   it("calls it stale under a lease", () => {

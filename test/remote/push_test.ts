@@ -161,6 +161,21 @@ describe("git push", () => {
     assertEquals(await refsOf(url), [`${apart} HEAD`, `${apart} refs/heads/main`]);
   });
 
+  it("does not move a branch from what it has never seen unless forced", async () => {
+    await push(url, "main");
+    await home.ok(".", "clone", "-q", url, "unseen");
+    await home.ok("unseen", "commit", "-q", "--allow-empty", "-m", "theirs");
+    await home.ok("unseen", "push", "-q", "origin", "main");
+    const theirs = await home.ok("unseen", "rev-parse", "main");
+    for (const args of [["apart:main"], ["--atomic", "apart:main"], ["main:main"]]) {
+      const { status, said } = await push(url, ...args);
+      assertEquals(status, 1);
+      assertMatch(said.join(), /^! \[rejected\] \w+ -> main \(fetch first\)$/);
+      assertEquals(await refsOf(url), [`${theirs} HEAD`, `${theirs} refs/heads/main`]);
+    }
+    assertEquals((await push("--force", url, "apart:main")).status, 0);
+  });
+
   it("does not move a tag that is there unless forced", async () => {
     await push(url, "main", "light");
     assertEquals((await push(url, "side:refs/tags/light")).said, [

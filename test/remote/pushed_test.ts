@@ -67,8 +67,16 @@ describe("the repository that is pushed from", () => {
     const blob = git(dir, "rev-parse", "HEAD:long");
     const pushed = await openPushed(envOf(dir));
     const sources = ["refs/heads/main", "HEAD:long", head, undefined, "nothing", "HEAD^{tree}"];
-    const requests = sources.map((source) => ({ source, target: "refs/tags/x" }));
-    const resolved = await resolveSources(pushed, requests);
+    const requests = sources.map((source) => ({
+      source,
+      target: "refs/tags/x",
+      isForced: false,
+    }));
+    const resolved = await resolveSources(pushed, requests, new Map([["refs/tags/x", blob]]));
+    assertEquals(resolved.filter(({ before }) => before === "blob").length, 5);
+    const unseen = new Map([["refs/tags/x", "1".repeat(40)]]);
+    const [first] = await resolveSources(pushed, requests, unseen);
+    assertEquals([first?.object?.kind, first?.before], ["commit", undefined]);
     assertEquals(resolved.map(({ object }) => object?.kind), [
       "commit",
       "blob",
