@@ -2,7 +2,7 @@ import type { ReadContext } from "../context.ts";
 import { quote } from "../errors.ts";
 import { mergeBases } from "../git/ancestry.ts";
 import { concat } from "../git/bytes.ts";
-import { diffTrees, type FilePatch, patchFile } from "../git/diff.ts";
+import { diffingTrees, type FilePatch, patchFile } from "../git/diff.ts";
 import type { ObjectReader, Oid } from "../git/object.ts";
 import { quotePath } from "../git/path.ts";
 import { findEntry } from "../git/walk.ts";
@@ -119,7 +119,10 @@ async function findPatches(
   const counted = countBytes(objects, work);
   const turns = new Turns(context);
   const found: FilePatch[] = [];
-  for (const change of diffTrees(counted, from, to, specs)) {
+  const comparing = diffingTrees(counted, from, to, specs);
+  let step = comparing.next();
+  for (; !step.done; step = comparing.next()) await turns.take();
+  for (const change of step.value) {
     found.push(patchFile(counted, change));
     await turns.take();
   }

@@ -4,7 +4,7 @@ import { diffLines } from "./diff_lines.ts";
 import { compareTrees, type FileChange, type FileSide, parsePathspecs } from "./diff_tree.ts";
 import type { ObjectReader, Oid } from "./object.ts";
 import { quoteGitPath } from "./path.ts";
-import { pairRenames } from "./rename.ts";
+import { pairingRenames, pairRenames } from "./rename.ts";
 import { countLines, isBinary } from "./text.ts";
 import { isGitlink } from "./tree.ts";
 import { readObject } from "./walk.ts";
@@ -35,6 +35,16 @@ export function diffTrees(
   paths: readonly Uint8Array[] = [],
 ): FileChange[] {
   return pairRenames(objects, compareTrees(objects, a, b, parsePathspecs(paths)));
+}
+
+/** As `diffTrees`; undefined comes where other work may have its turn. */
+export function* diffingTrees(
+  objects: ObjectReader,
+  a: Oid | undefined,
+  b: Oid | undefined,
+  paths: readonly Uint8Array[],
+): Generator<undefined, FileChange[]> {
+  return yield* pairingRenames(objects, compareTrees(objects, a, b, parsePathspecs(paths)));
 }
 
 /** Writes a file's part of `git diff --full-index -M`; the parts one after the other are the diff. */

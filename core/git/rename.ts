@@ -36,6 +36,14 @@ export interface LooseSide extends Loose {
 
 /** Pairs files that went with files that came where they are renames, as `git diff -M` does; the order stays. */
 export function pairRenames(objects: ObjectReader, changes: readonly FileChange[]): FileChange[] {
+  return finish(pairingRenames(objects, changes));
+}
+
+/** As `pairRenames`; undefined comes where other work may have its turn. */
+export function* pairingRenames(
+  objects: ObjectReader,
+  changes: readonly FileChange[],
+): Generator<undefined, FileChange[]> {
   const from: LooseSide[] = [];
   const to: LooseSide[] = [];
   for (const { old, new: now } of changes) {
@@ -46,8 +54,8 @@ export function pairRenames(objects: ObjectReader, changes: readonly FileChange[
   const pairing: Pairing<LooseSide> = { from, to, pairs: [] };
   pairTwins(pairing);
   const scorer = new Scorer(objects);
-  if (hasLoose(pairing)) pairByName(pairing, scorer);
-  if (hasLoose(pairing)) pairLikest(pairing, scorer, limit);
+  if (hasLoose(pairing)) yield* pairingByName(pairing, scorer);
+  if (hasLoose(pairing)) yield* pairingLikest(pairing, scorer, limit);
   const gone = new Set(pairing.pairs.map(({ from }) => from.file));
   const found = new Map(pairing.pairs.map(({ from, to, score }): [FileSide, FileChange] => {
     const similarity = Math.floor(score * 100 / fullScore);
@@ -108,7 +116,10 @@ function isRegular({ mode }: Found): boolean {
 }
 
 /** Pairs files whose name is unique among those that went and those that came, when they are much alike. */
-function pairByName<L extends Loose>(pairing: Pairing<L>, scorer: Scorer): void {
+function* pairingByName<L extends Loose>(
+  pairing: Pairing<L>,
+  scorer: Scorer,
+): Generator<undefined, void> {
   const fromByName = Map.groupBy(pairing.from.filter(isLoose), ({ name }) => name);
   const toByName = Map.groupBy(pairing.to.filter(isLoose), ({ name }) => name);
   for (const [name, [from, ...others]] of fromByName) {
@@ -117,6 +128,7 @@ function pairByName<L extends Loose>(pairing: Pairing<L>, scorer: Scorer): void 
     if (others.length > 0 || namesakes.length > 0) continue;
     const score = scorer.score(from.file, to.file, leastByName);
     if (score >= leastByName) pair(pairing, from, to, score);
+    yield;
   }
 }
 
@@ -138,6 +150,14 @@ export function pairLikest<L extends Loose>(
   scorer: Scorer,
   limit: number,
 ): void {
+  finish(pairingLikest(pairing, scorer, limit));
+}
+
+function* pairingLikest<L extends Loose>(
+  pairing: Pairing<L>,
+  scorer: Scorer,
+  limit: number,
+): Generator<undefined, void> {
   const from = pairing.from.filter(isLoose);
   const to = pairing.to.filter(isLoose);
   if (from.length * to.length > limit * limit) return;
@@ -150,12 +170,20 @@ export function pairLikest<L extends Loose>(
     }
     candidates.push(...kept);
     if (scorer.isSpent) return;
+    yield;
   }
   candidates.sort(compareCandidates);
   for (const { from, to, score } of candidates) {
     if (score < least) break;
     if (!from.isPaired && !to.isPaired) pair(pairing, from, to, score);
   }
+}
+
+/** Does all steps at once. */
+function finish<T>(steps: Generator<undefined, T>): T {
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
 }
 
 /** Keeps a candidate in a free place, else in place of the worst, the first of those equal. */
