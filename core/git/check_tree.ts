@@ -9,8 +9,9 @@ const SEVEN = 0x37;
 const SLASH = 0x2f;
 const BACKSLASH = 0x5c;
 const DOT = 0x2e;
+const COLON = 0x3a;
 
-/** Lists what git's own check would find in a tree, each kind of fault once. */
+/** Lists what git's own check would find in a tree, and names of drives, each kind of fault once. */
 export function findTreeFaults(bytes: Uint8Array): Fault[] {
   const faults = new Map<string, Fault>();
   const add = (id: string, text: string, isOdd = false) => faults.set(id, { id, text, isOdd });
@@ -39,6 +40,9 @@ export function findTreeFaults(bytes: Uint8Array): Fault[] {
     checkMode(mode, add);
     if (hasSlash) add("fullPathname", "has a name with a slash in it");
     if (bytes[start] === DOT) checkDots(bytes, start, end, add);
+    if (bytes[start + 1] === COLON && isOnDrive(bytes, start, end)) {
+      add("drivePath", "has an entry that Windows takes for a place on a drive");
+    }
     if (isSuspect) checkSpelling(bytes.subarray(start, end), mode, add);
     if (bytes[end + 1] === 0 && isNull(bytes, end + 1)) {
       add("nullSha1", "has an entry without an object");
@@ -85,6 +89,13 @@ function checkSpelling(name: Uint8Array, mode: number, add: Add): void {
   if (isSymlink(mode) && isDotGitmodules(lenientText(name))) {
     add("gitmodulesSymlink", "has .gitmodules as a symbolic link");
   }
+}
+
+/** `C:` and `C:\\x`; a colon behind one letter is in names that are used. */
+function isOnDrive(bytes: Uint8Array, start: number, end: number): boolean {
+  const letter = (bytes[start] ?? 0) | 0x20;
+  return letter >= 0x61 && letter <= 0x7a &&
+    (end === start + 2 || bytes[start + 2] === BACKSLASH || bytes[start + 2] === SLASH);
 }
 
 function isNull(bytes: Uint8Array, at: number): boolean {

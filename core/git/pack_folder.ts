@@ -183,7 +183,7 @@ export class PackFolder {
       };
       return { index, stamp, place: { table: index, find } };
     } catch (error) {
-      if (error instanceof CorruptError || isGone(error)) return undefined;
+      if (error instanceof CorruptError || isSystemError(error)) return undefined;
       throw error;
     }
   }
@@ -211,6 +211,10 @@ function placeOf(pack: Pack): Place {
       return offset === undefined ? undefined : { pack, offset };
     },
   };
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && "code" in error;
 }
 
 function isGone(error: unknown): boolean {

@@ -17,10 +17,11 @@ function whyNotPath(path: Uint8Array): string | undefined {
   if (path.length > PATH_LIMIT) return `must not be longer than ${PATH_LIMIT} bytes`;
   if (path.includes(0)) return "must not hold a NUL";
   const text = lenientText(path);
-  if (text.startsWith("/")) return "must not be absolute";
+  if (/^(\/|[a-z]:([\\/]|$))/i.test(text)) return "must not be absolute";
   const parts = text.split("/");
   if (parts.includes("")) return "must not have empty parts";
   if (parts.includes(".") || parts.includes("..")) return "must not have . or .. in it";
+  if (parts.some((part) => /^[a-z]:(\\|$)/i.test(part))) return "must not name a drive";
   if (parts.some(isDotGit)) return "must not have .git in it, in any spelling";
   return undefined;
 }

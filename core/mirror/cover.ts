@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CorruptError } from "../errors.ts";
-import { isMissing, namesIn } from "../files.ts";
+import { namesIn } from "../files.ts";
 import { ByteCache } from "../git/cache.ts";
 import { MIDX, MultiPackIndex } from "../git/midx.ts";
 import { formatMidx } from "../git/midx_write.ts";
@@ -48,7 +48,7 @@ export async function coverPacks(path: string, unique: string): Promise<void> {
 
 /** Takes the index over packs away: packs that it names are about to go. */
 export async function uncoverPacks(path: string): Promise<void> {
-  await rm(midxOf(path), { force: true });
+  await rm(midxOf(path), { recursive: true, force: true });
 }
 
 /** The index over packs of the mirror at `path`. */
@@ -68,7 +68,7 @@ function coveredPacks(path: string): readonly string[] {
     index.close();
     return index.packs;
   } catch (error) {
-    if (error instanceof CorruptError || isMissing(error)) return [];
+    if (error instanceof CorruptError || error instanceof Error && "code" in error) return [];
     throw error;
   }
 }

@@ -163,6 +163,17 @@ describe("findFaults", () => {
     }
   });
 
+  it("refuses names of drives, which git passes over, and no other colon", () => {
+    const oid = new Uint8Array(20).fill(1);
+    const found = (name: string) => ids("tree", concat([utf8(`100644 ${name}\0`), oid]));
+    for (const name of ["C:", "z:", "c:\\", "C:\\Users\\x"]) {
+      assertEquals(found(name), ["drivePath"], name);
+    }
+    for (const name of ["a:b", "ab:", "1:", ":", "C", "C;\\x", "x:y\\z"]) {
+      assertEquals(found(name), [], name);
+    }
+  });
+
   it("refuses a tree that git cannot read at all, and never fails otherwise", () => {
     const oid = new Uint8Array(20).fill(1);
     const bad = [

@@ -75,8 +75,8 @@ describe("the path of a change", () => {
     );
     const blob = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
     for (const path of new Set([...paths, ".g\u200cit", ".git\u200d/x", "/a", "a//b", "a/"])) {
-      // Git overlooks a backslash right after a slash; it is refused here.
-      if (path.includes("/\\")) continue;
+      // Git overlooks a backslash right after a slash, and drives; they are refused here.
+      if (path.includes("/\\") || /(^|\/)a:([\\/]|$)/.test(path)) continue;
       const { success } = await new Deno.Command("git", {
         args: [
           ...["-c", "core.protectNTFS=true", "-c", "core.protectHFS=true"],
@@ -99,6 +99,11 @@ describe("the path of a change", () => {
   it("is named in the refusal", () => {
     const error = assertThrows(() => checkPath(utf8("a/../b")), UsageError);
     assertEquals(error.message, "a/../b: a path must not have . or .. in it");
+    for (const path of ["C:/x", "c:\\x", "C:"]) {
+      assertThrows(() => checkPath(utf8(path)), UsageError, "must not be absolute");
+    }
+    assertThrows(() => checkPath(utf8("a/d:/b")), UsageError, "must not name a drive");
+    checkPath(utf8("a:b/c:d"));
     assertThrows(() => checkPath(utf8("a\u0000b")), UsageError, "NUL");
     assertThrows(() => checkPath(utf8("a/".repeat(3000) + "b")), UsageError, "4096");
   });

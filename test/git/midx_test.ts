@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CorruptError } from "../../core/errors.ts";
 import { sameBytes } from "../../core/git/bytes.ts";
@@ -173,6 +173,10 @@ describe("an index over packs", () => {
       writeFileSync(path, bytes);
       assertAllRead(dir, objects);
     }
+    rmSync(path);
+    mkdirSync(path);
+    assertAllRead(dir, objects);
+    rmSync(path, { recursive: true });
     writeFileSync(path, whole.subarray(0, 40));
     assertThrows(() => open(path), CorruptError);
   });

@@ -57,6 +57,8 @@ describeHostile("takes no objects", (it) => {
     const blob = salt();
     const entries: [string, string, string][][] = [
       [["100644", "..", blob.oid]],
+      [["100644", "C:\\x", blob.oid]],
+      [["100644", "d:", blob.oid]],
       [["100644", ".", blob.oid]],
       [["100644", ".git", blob.oid]],
       [["100644", ".GIT", blob.oid]],
