@@ -18,6 +18,9 @@ const WHOLE_BYTES = 60_000;
 
 /** So many paths that are not there are named. */
 const MOST_NAMED = 5;
+/** Of a longer diff that is only listed nothing is held but the list, nor is it kept. */
+const LISTED_BYTES = 8 << 20;
+const NOTHING = new Uint8Array();
 
 /** A comparison that read so many bytes, or a search for a merge base over so many commits, is worth a file. */
 const COSTLY_BYTES = 1 << 18;
@@ -46,7 +49,9 @@ export async function readDiff(
     from: treeOf(objects, mergeBase ?? base.commit),
     to: treeOf(objects, head.commit),
   };
-  const patches = await findPatches(context, objects, answers, { ...trees, specs });
+  const isWhole = paths !== undefined;
+  const asked = { ...trees, specs, isWhole };
+  const { patches, bytes } = await findPatches(context, objects, answers, asked);
   if (patches.length === 0) {
     const absent = specs.filter((path) =>
       [trees.from, trees.to].every((tree) => findEntry(objects, tree, path) === undefined)
@@ -57,8 +62,7 @@ export async function readDiff(
       said: spellNothing({ base: base.rev, head: head.rev }, specs, absent),
     };
   }
-  const bytes = patches.reduce((sum, patch) => sum + patch.bytes.length, 0);
-  if (bytes > WHOLE_BYTES && paths === undefined) {
+  if (bytes > WHOLE_BYTES && !isWhole) {
     return {
       base: base.commit,
       head: head.commit,
@@ -105,27 +109,51 @@ async function findBase(
   return base;
 }
 
+/** What is compared; not whole, only how much of each file differs is told of what is long. */
+interface Compared {
+  readonly from: Oid;
+  readonly to: Oid;
+  readonly specs: readonly Uint8Array[];
+  readonly isWhole: boolean;
+}
+
 async function findPatches(
   context: Pick<ReadContext, "now" | "signal">,
   objects: ObjectReader,
   { patches }: MirrorAnswers,
-  { from, to, specs }: { from: Oid; to: Oid; specs: readonly Uint8Array[] },
-): Promise<readonly FilePatch[]> {
+  { from, to, specs, isWhole }: Compared,
+): Promise<{ patches: readonly FilePatch[]; bytes: number }> {
   const now = context.now();
   const key = [from, to, ...specs.map((path) => path.toHex())].join(" ");
   const known = patches.get(key, now);
-  if (known !== undefined) return known;
+  if (known !== undefined) return { patches: known, bytes: sizeOf(known) };
   const work = { bytes: 0 };
   const counted = countBytes(objects, work);
   const turns = new Turns(context);
-  const found: FilePatch[] = [];
+  let found: FilePatch[] = [];
+  let bytes = 0;
   const comparing = diffingTrees(counted, from, to, specs);
   let step = comparing.next();
   for (; !step.done; step = comparing.next()) await turns.take();
   for (const change of step.value) {
-    found.push(patchFile(counted, change));
+    const patch = patchFile(counted, change);
+    const before = bytes;
+    bytes += patch.bytes.length;
+    const isListed = !isWhole && bytes > LISTED_BYTES;
+    if (isListed && before <= LISTED_BYTES) found = found.map(withoutBytes);
+    found.push(isListed ? withoutBytes(patch) : patch);
     await turns.take();
   }
-  await patches.set(key, found, { now, isCostly: work.bytes >= COSTLY_BYTES });
-  return found;
+  if (sizeOf(found) === bytes) {
+    await patches.set(key, found, { now, isCostly: work.bytes >= COSTLY_BYTES });
+  }
+  return { patches: found, bytes };
+}
+
+function sizeOf(patches: readonly FilePatch[]): number {
+  return patches.reduce((sum, { bytes }) => sum + bytes.length, 0);
+}
+
+function withoutBytes(patch: FilePatch): FilePatch {
+  return { ...patch, bytes: NOTHING };
 }

@@ -4,6 +4,10 @@ import process from "node:process";
 const ENOUGH = 220 << 20;
 /** The memory is looked at each time so many bytes of objects were made, with what each leaves lying beside them. */
 const BETWEEN = 32 << 20;
+/** A process that is larger is looked at sooner; one that is larger still has much alive, and would do little else. */
+const MUCH = 330 << 20;
+const SOON = 20 << 20;
+const MOST = 450 << 20;
 const AN_OBJECT = 2048;
 
 let made = 0;
@@ -24,6 +28,6 @@ export function collectDropped(): void {
   const gc: unknown = Reflect.get(globalThis, "gc");
   if (typeof gc !== "function" || process.memoryUsage.rss() < ENOUGH) return;
   gc();
-  // A process with much that is alive would do little else.
-  between = Math.max(BETWEEN, process.memoryUsage.rss() / 5);
+  const left = process.memoryUsage.rss();
+  between = left > MOST ? left / 5 : left > MUCH ? SOON : BETWEEN;
 }

@@ -55,7 +55,7 @@ export function applyDelta(
     if (at > delta.length || from + size > source.length || length + size > out.length) {
       throw new CorruptError("a delta copies from or to outside its base or result");
     }
-    if (size > 24) {
+    if (size > 48) {
       out.set(source.subarray(from, from + size), length);
       length += size;
     } else {

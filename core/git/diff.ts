@@ -1,4 +1,5 @@
 import { concat, utf8 } from "./bytes.ts";
+import { countMade } from "./collect.ts";
 import { formatHunks } from "./diff_hunks.ts";
 import { diffLines } from "./diff_lines.ts";
 import { compareTrees, type FileChange, type FileSide, parsePathspecs } from "./diff_tree.ts";
@@ -93,6 +94,8 @@ function patchSides(objects: ObjectReader, change: FileChange): FilePatch {
     return finish(new Uint8Array(), 0);
   }
   const diff = diffLines(a, b);
+  // Its tables of lines take up more than the texts.
+  countMade(3 * (a.length + b.length));
   if (diff.changes.length === 0) return finish(new Uint8Array(), 0);
   header.push(`--- ${from}${tabAfter(from)}`, `+++ ${to}${tabAfter(to)}`);
   const hunks = formatHunks(diff);

@@ -1,4 +1,5 @@
-import { concat, utf8 } from "./bytes.ts";
+import { Buffer } from "node:buffer";
+import { utf8 } from "./bytes.ts";
 import type { LineChange, LineDiff } from "./diff_lines.ts";
 import { isSpace, lineAt, type Lines } from "./text.ts";
 
@@ -7,13 +8,13 @@ const context = 3;
 const headingLimit = 80;
 const newline = 10;
 const noNewline = utf8("\n\\ No newline at end of file\n");
-const minus = utf8("-");
-const plus = utf8("+");
-const space = utf8(" ");
+const minus = 0x2d;
+const plus = 0x2b;
+const space = 0x20;
 
 /** Gives the hunks of a unified diff, with three lines of context and the heading of each. */
 export function formatHunks({ a, b, changes }: LineDiff): Uint8Array {
-  const out: Uint8Array[] = [];
+  const out = new Output(1 << 12);
   let heading: Uint8Array = new Uint8Array();
   let searched = -1;
   for (const group of groupChanges(changes)) {
@@ -32,7 +33,9 @@ export function formatHunks({ a, b, changes }: LineDiff): Uint8Array {
     heading = findHeading(a, startA - 1, searched) ?? heading;
     searched = startA - 1;
     const ranges = `@@ -${range(startA, countA)} +${range(startB, countB)} @@`;
-    out.push(utf8(heading.length > 0 ? `${ranges} ` : ranges), heading, utf8("\n"));
+    out.add(utf8(heading.length > 0 ? `${ranges} ` : ranges));
+    out.add(heading);
+    out.addByte(newline);
     let lineB = startB;
     for (const change of group) {
       lineB = pushLines(out, space, b, lineB, change.b);
@@ -41,7 +44,47 @@ export function formatHunks({ a, b, changes }: LineDiff): Uint8Array {
     }
     pushLines(out, space, b, lineB, lineB + after);
   }
-  return concat(out);
+  return out.whole();
+}
+
+/** Bytes that are put together: a view of each line, of which there may be millions, would take more memory than they do. */
+class Output {
+  #bytes: Buffer;
+  #length = 0;
+
+  constructor(size: number) {
+    this.#bytes = Buffer.allocUnsafeSlow(size);
+  }
+
+  addByte(byte: number): void {
+    this.#room(1);
+    this.#bytes[this.#length++] = byte;
+  }
+
+  add(bytes: Uint8Array): void {
+    this.#room(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  addPart(bytes: Buffer, start: number, end: number): void {
+    this.#room(end - start);
+    bytes.copy(this.#bytes, this.#length, start, end);
+    this.#length += end - start;
+  }
+
+  /** All of it, in memory of just its size. */
+  whole(): Uint8Array {
+    return new Uint8Array(this.#bytes.subarray(0, this.#length));
+  }
+
+  #room(more: number): void {
+    const wanted = this.#length + more;
+    if (wanted <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(wanted, 2 * this.#bytes.length));
+    this.#bytes.copy(grown, 0, 0, this.#length);
+    this.#bytes = grown;
+  }
 }
 
 /** Puts changes together whose context would touch. */
@@ -62,17 +105,15 @@ function range(start: number, count: number): string {
   return count === 1 ? `${line}` : `${line},${count}`;
 }
 
-function pushLines(
-  out: Uint8Array[],
-  sign: Uint8Array,
-  lines: Lines,
-  start: number,
-  end: number,
-): number {
+function pushLines(out: Output, sign: number, lines: Lines, start: number, end: number): number {
+  if (start >= end) return end;
+  const { starts, bytes: { buffer, byteOffset, length } } = lines;
+  const bytes = Buffer.from(buffer, byteOffset, length);
   for (let line = start; line < end; line++) {
-    const bytes = lineAt(lines, line);
-    out.push(sign, bytes);
-    if (bytes[bytes.length - 1] !== newline) out.push(noNewline);
+    const lineEnd = starts[line + 1] ?? 0;
+    out.addByte(sign);
+    out.addPart(bytes, starts[line] ?? 0, lineEnd);
+    if (bytes[lineEnd - 1] !== newline) out.add(noNewline);
   }
   return end;
 }

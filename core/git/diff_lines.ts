@@ -36,6 +36,11 @@ function compareLines(
 ): LineDiff {
   const linesA = splitLines(a);
   const linesB = splitLines(b);
+  if (a.length === 0 || b.length === 0) {
+    // All of a file that came or went: there is nothing to compare, nor where to move it.
+    const change = { a: 0, aCount: linesA.count, b: 0, bCount: linesB.count };
+    return { a: linesA, b: linesB, changes: a.length === b.length ? [] : [change] };
+  }
   const numbers = numberLines(linesA, linesB);
   const marks = mark(numbers);
   const sideA = { lines: linesA, numbers: numbers.a, marks: marks.a };

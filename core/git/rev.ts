@@ -1,5 +1,5 @@
 import { CorruptError, NotFoundError, quote, UsageError } from "../errors.ts";
-import { parseCommit } from "./commit.ts";
+import { parseCommit, parseNode } from "./commit.ts";
 import type { ObjectKind, ObjectReader, Oid } from "./object.ts";
 import { isOid } from "./oid.ts";
 import { whyNotRefName } from "./refname.ts";
@@ -119,7 +119,7 @@ function ancestor(objects: ObjectReader, oid: Oid, generations: number, rev: str
 
 function parent(objects: ObjectReader, oid: Oid, n: number, rev: string): Oid {
   if (n === 0) return oid;
-  const found = parseCommit(readObject(objects, oid, "commit")).parents[n - 1];
+  const found = parseNode(readObject(objects, oid, "commit")).parents[n - 1];
   if (found !== undefined) return found;
   throw new NotFoundError(
     n === 1
