@@ -59,8 +59,14 @@ export interface NumberedPair {
 /** Numbers the lines of two texts. */
 export function numberLines(a: Lines, b: Lines): NumberedPair {
   const table = new LineTable(a, b);
-  const numbersA = table.number(a);
-  const numbersB = table.number(b);
+  const numbersA = new Int32Array(a.count);
+  table.number(a, numbersA, 0, a.count);
+  const numbersB = new Int32Array(b.count);
+  // Most of two versions of a file is the same at both ends.
+  const { head, tail } = table.sameEnds();
+  numbersB.set(numbersA.subarray(0, head));
+  table.number(b, numbersB, head, b.count - tail);
+  numbersB.set(numbersA.subarray(a.count - tail), b.count - tail);
   return { a: numbersA, b: numbersB, distinct: table.distinct };
 }
 
@@ -94,13 +100,13 @@ class LineTable {
     this.#firsts = new Int32Array(lines);
   }
 
-  number(lines: Lines): Int32Array {
-    const numbers = new Int32Array(lines.count);
+  /** Numbers the lines from `from` on, below `to`. */
+  number(lines: Lines, numbers: Int32Array, from: number, to: number): void {
     const { bytes, starts } = lines;
     const view = this.#viewOf(lines);
     const offset = lines === this.#b ? this.#a.count : 0;
-    let start = 0;
-    for (let index = 0; index < lines.count; index++) {
+    let start = starts[from] ?? 0;
+    for (let index = from; index < to; index++) {
       const end = starts[index + 1] ?? 0;
       let hash = 0;
       let at = start;
@@ -110,7 +116,40 @@ class LineTable {
       numbers[index] = this.#find(lines, index, hash ^ (hash >>> 15), offset);
       start = end;
     }
-    return numbers;
+  }
+
+  /** How many whole lines both texts begin and end with. */
+  sameEnds(): { head: number; tail: number } {
+    const a = this.#a;
+    const b = this.#b;
+    const shorter = Math.min(a.bytes.length, b.bytes.length);
+    let same = 0;
+    while (same + 4 <= shorter && this.#viewA.getInt32(same) === this.#viewB.getInt32(same)) {
+      same += 4;
+    }
+    while (same < shorter && a.bytes[same] === b.bytes[same]) same++;
+    let head = 0;
+    const fewer = Math.min(a.count, b.count);
+    while (head < fewer && endsAlike(a, b, head, same)) head++;
+    let left = shorter - (a.starts[head] ?? 0);
+    let [endA, endB] = [a.bytes.length, b.bytes.length];
+    while (left >= 4 && this.#viewA.getInt32(endA - 4) === this.#viewB.getInt32(endB - 4)) {
+      endA -= 4;
+      endB -= 4;
+      left -= 4;
+    }
+    while (left > 0 && a.bytes[endA - 1] === b.bytes[endB - 1]) {
+      endA--;
+      endB--;
+      left--;
+    }
+    let tail = 0;
+    // The byte before such a line is among those that are the same, and ends a line in both.
+    while (
+      tail < fewer - head && (a.starts[a.count - 1 - tail] ?? 0) > endA &&
+      (b.starts[b.count - 1 - tail] ?? 0) > endB
+    ) tail++;
+    return { head, tail };
   }
 
   #find(lines: Lines, index: number, hash: number, offset: number): number {
@@ -155,6 +194,12 @@ class LineTable {
   #viewOf(lines: Lines): DataView {
     return lines === this.#b ? this.#viewB : this.#viewA;
   }
+}
+
+/** Tells whether a line ends in both texts at one place, in the part that is the same. */
+function endsAlike(a: Lines, b: Lines, line: number, same: number): boolean {
+  const end = a.starts[line + 1] ?? 0;
+  return end <= same && b.starts[line + 1] === end;
 }
 
 function viewOf({ bytes: { buffer, byteOffset, length } }: Lines): DataView {
