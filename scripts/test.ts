@@ -107,7 +107,6 @@ async function runTests(files: string[], env: Record<string, string>): Promise<C
   const child = startGroup(
     [
       "test",
-      "--quiet",
       "--allow-all",
       "--no-check",
       "--parallel",
