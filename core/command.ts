@@ -36,7 +36,7 @@ interface Faces<R> {
   render?(result: R, style: Style): string;
   /** The tool's text and what a pipe gets, where they are not the result's JSON: a file, a diff. */
   content?(result: R): string | Uint8Array | undefined;
-  /** What a pipe gets where a tool gets JSON: the bytes of a binary file. */
+  /** What a pipe gets where a tool gets something else: the bytes of a binary file, and of a diff of nothing none. */
   raw?(result: R): Uint8Array | undefined;
   /** The command that brings back what was taken away; `args` are those of the call. */
   back?(result: R, args: Readonly<Record<string, unknown>>): Suggestion;

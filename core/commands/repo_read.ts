@@ -234,6 +234,8 @@ const diff = command({
       : result.said,
   content: (result) =>
     "diff" in result ? result.diff : "files" in result ? undefined : `${result.said}\n`,
+  // A patch of nothing is empty, as git's is; a sentence would be taken for one that is broken.
+  raw: (result) => "diff" in result || "files" in result ? undefined : new Uint8Array(),
 });
 
 const storage = command({
