@@ -10,7 +10,7 @@ export interface Sources {
   /** The repository `-R` names. */
   readonly repo?: string | undefined;
   /** The repository of KNOTLESS_REPO or of the checkout, when there is one. */
-  findRepo(): Promise<string | undefined>;
+  findRepo(): string | undefined;
   readFile(path: string): Promise<string>;
   readStdin(): Promise<string>;
   /** Asks for a parameter that must be typed again; undefined when nobody can be asked. */
@@ -30,7 +30,7 @@ export async function readArgs(fact: Fact, line: Line, sources: Sources): Promis
     if (long === `no-${flagName(param.name)}`) args[param.name] = given === false;
     else args[param.name] = await readValue(param, given, `--${long}`, sources, stdin);
   }
-  await placeWords(fact, line.words, args, sources);
+  placeWords(fact, line.words, args, sources);
   await fillMissing(fact, args, sources);
   return args;
 }
@@ -125,12 +125,12 @@ function readScalar(
  * Gives the words to the positionals, told apart by their number alone: a repository in the first place may be left out
  * when `-R`, the environment or the checkout names one, and is then never looked for among the words.
  */
-async function placeWords(
+function placeWords(
   fact: Fact,
   words: readonly string[],
   args: Arguments,
   sources: Sources,
-): Promise<void> {
+): void {
   if (sources.repo !== undefined) {
     if (!paramOf(fact, "repo")) throw new UsageError(`${fact.name} takes no --repo`);
     args.repo = sources.repo;
@@ -138,7 +138,7 @@ async function placeWords(
   const open = fact.positionals.filter((name) => !(name in args));
   const given = fact.positionals.filter((name) => name in args);
   if (open[0] === "repo" && words.length < open.length) {
-    const repo = await sources.findRepo();
+    const repo = sources.findRepo();
     if (repo !== undefined) {
       args.repo = repo;
       open.shift();
@@ -176,7 +176,7 @@ async function fillMissing(fact: Fact, args: Arguments, sources: Sources): Promi
   for (const param of fact.params) {
     if (!param.required || param.name in args) continue;
     const value = param.name === "repo"
-      ? await sources.findRepo()
+      ? sources.findRepo()
       : param.name === "confirm"
       ? await sources.confirm(param, fact, args)
       : undefined;

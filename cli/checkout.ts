@@ -1,6 +1,6 @@
-import { readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { quote, UsageError } from "../core/errors.ts";
+import { lookAt, readText } from "../core/files.ts";
 import type { Env } from "./env.ts";
 import { parseGitConfig } from "../core/git_config.ts";
 
@@ -14,15 +14,13 @@ export interface CheckoutRepo {
  * The knotless repository that the git checkout around `dir` is of; undefined when it is of none. Reads git's files, no
  * more. Throws a UsageError when several are as likely.
  */
-export async function findCheckoutRepo(dir: string, env: Env): Promise<CheckoutRepo | undefined> {
-  const gitDir = env.GIT_DIR ? resolve(dir, env.GIT_DIR) : await findGitDir(dir);
+export function findCheckoutRepo(dir: string, env: Env): CheckoutRepo | undefined {
+  const gitDir = env.GIT_DIR ? resolve(dir, env.GIT_DIR) : findGitDir(dir);
   if (gitDir === undefined) return undefined;
-  const [head = "", common] = await Promise.all([
-    readSmall(join(gitDir, "HEAD")),
-    readSmall(join(gitDir, "commondir")),
-  ]);
+  const head = readSmall(join(gitDir, "HEAD")) ?? "";
+  const common = readSmall(join(gitDir, "commondir"));
   const shared = common === undefined ? gitDir : resolve(gitDir, common.trim());
-  const config = await readSmall(join(shared, "config"));
+  const config = readSmall(join(shared, "config"));
   return config === undefined ? undefined : chooseRepo(config, head);
 }
 
@@ -62,13 +60,13 @@ function repoOfUrl(url: string): string | undefined {
   return owner && name ? `${owner.replaceAll(/%3a/gi, ":")}/${name}` : undefined;
 }
 
-async function findGitDir(dir: string): Promise<string | undefined> {
+function findGitDir(dir: string): string | undefined {
   for (let at = resolve(dir);; at = dirname(at)) {
     const place = join(at, ".git");
-    const found = await stat(place).catch(() => undefined);
+    const found = lookAt(place);
     if (found?.isDirectory()) return place;
     if (found?.isFile()) {
-      const [, path] = /^gitdir: (.+)$/m.exec(await readSmall(place) ?? "") ?? [];
+      const [, path] = /^gitdir: (.+)$/m.exec(readSmall(place) ?? "") ?? [];
       return path === undefined ? undefined : resolve(at, path);
     }
     if (at === dirname(at)) return undefined;
@@ -76,8 +74,12 @@ async function findGitDir(dir: string): Promise<string | undefined> {
 }
 
 /** The text of a file that is there and of a reasonable size. */
-async function readSmall(path: string): Promise<string | undefined> {
-  const found = await stat(path).catch(() => undefined);
+function readSmall(path: string): string | undefined {
+  const found = lookAt(path);
   if (!found?.isFile() || found.size > 1_000_000) return undefined;
-  return await readFile(path, "utf8").catch(() => undefined);
+  try {
+    return readText(path);
+  } catch {
+    return undefined;
+  }
 }

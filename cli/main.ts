@@ -100,7 +100,7 @@ async function run(
   const args = await readArgs(
     fact,
     line,
-    await sourcesOf(terminal, globals, surface, (text) => report.aside = text),
+    sourcesOf(terminal, globals, surface, (text) => report.aside = text),
   );
   const loaded = Promise.all([load(fact.name), import("../core/command.ts")]);
   const [command, { call }] = await loaded;

@@ -21,6 +21,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     "core/errors.ts",
     "core/facts.gen.ts",
     "core/facts.ts",
+    "core/files.ts",
     "core/git_config.ts",
     "core/open.ts",
     "core/table.ts",

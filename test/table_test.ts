@@ -90,7 +90,7 @@ describe("the command table", () => {
         const read = (checkout: string | undefined) =>
           readArgs(fact, typed, {
             repo: typeof repo === "string" ? repo : undefined,
-            findRepo: () => Promise.resolve(checkout),
+            findRepo: () => checkout,
             readFile: () => Promise.resolve("{}"),
             readStdin: () => Promise.resolve("{}"),
             confirm: () => Promise.resolve(undefined),

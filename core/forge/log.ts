@@ -1,7 +1,7 @@
 import type { ReadContext } from "../context.ts";
 import { quote, UsageError } from "../errors.ts";
 import { sameBytes } from "../git/bytes.ts";
-import { type FollowLog, followPath } from "../git/graph_follow.ts";
+import type { FollowLog } from "../git/graph_follow.ts";
 import { logPath } from "../git/graph_log.ts";
 import { log } from "../git/history.ts";
 import type { Oid } from "../git/object.ts";
@@ -42,7 +42,7 @@ export async function readLog(
   const onSpent = () =>
     context.note("what the file was before was not found: there is too much to compare it with");
   const asked = path && { path: pathBytes(path), follow, allowance, onSpent };
-  const history = historyOf(indexes, { ...asked, tip: commit, skip: start });
+  const history = await historyOf(indexes, { ...asked, tip: commit, skip: start });
   const commits: LogEntry[] = [];
   let isCut = false;
   for (const found of history) {
@@ -81,20 +81,19 @@ interface Shown {
 }
 
 /** The commits from the tip, of one path when given; undefined comes where other work may have its turn. */
-function* historyOf(
+async function historyOf(
   indexes: Indexes,
   { path, follow, ...from }: Partial<FollowLog> & Pick<FollowLog, "tip"> & { follow?: boolean },
-): Generator<Shown | undefined> {
+): Promise<Iterable<Shown | undefined>> {
   if (path === undefined) {
     const { tip, skip } = from;
-    for (const oid of log({ commits: indexes.commits(), tips: [tip], skip })) yield { oid };
-  } else if (follow && path.length > 0) {
-    for (const found of followPath(indexes.graph, { ...from, path })) {
-      yield found && (sameBytes(found.path, path) ? { oid: found.oid } : found);
-    }
-  } else {
-    for (const oid of logPath(indexes.graph, { ...from, path })) {
-      yield oid === undefined ? oid : { oid };
-    }
+    return log({ commits: indexes.commits(), tips: [tip], skip }).map((oid) => ({ oid }));
   }
+  if (follow && path.length > 0) {
+    // Only this needs it, and renames with it.
+    const { followPath } = await import("../git/graph_follow.ts");
+    return followPath(indexes.graph, { ...from, path })
+      .map((found) => found && (sameBytes(found.path, path) ? { oid: found.oid } : found));
+  }
+  return logPath(indexes.graph, { ...from, path }).map((oid) => oid === undefined ? oid : { oid });
 }

@@ -117,8 +117,9 @@ export function* log({ commits, tips, path, skip = 0 }: LogStart): Generator<Oid
   let passed = 0;
   for (let commit = queue.take(); commit !== undefined; commit = queue.take()) {
     const { isShown, parents } = simplify?.(commit) ?? { isShown: true, parents: commit.parents };
-    parents.forEach(add);
+    // Who has enough does not have their parents read.
     if (isShown && passed++ >= skip) yield commit.oid;
+    parents.forEach(add);
   }
 }
 

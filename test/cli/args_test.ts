@@ -20,7 +20,7 @@ async function read(words: readonly string[], from: From = {}): Promise<unknown>
   const { fact, taken } = found;
   const sources: Sources = {
     repo: from.flag,
-    findRepo: () => Promise.resolve(from.checkout),
+    findRepo: () => from.checkout,
     readFile: (path) => Promise.resolve(from.files?.[path] ?? "absent"),
     readStdin: () => Promise.resolve(from.stdin ?? ""),
     confirm: () => Promise.resolve(undefined),

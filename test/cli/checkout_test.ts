@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, it } from "@std/testing/bdd";
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { chooseRepo, findCheckoutRepo } from "../../cli/checkout.ts";
@@ -10,7 +10,7 @@ import { commitFiles, git, initRepo, type TempDir, tempDir } from "../support/gi
 describe("the repository of a checkout", () => {
   let temporary: TempDir;
   let dir: string;
-  const find = (where = dir, env = {}) => findCheckoutRepo(where, env).then((found) => found?.repo);
+  const find = (where = dir, env = {}) => findCheckoutRepo(where, env)?.repo;
 
   beforeEach(() => {
     temporary = tempDir();
@@ -18,41 +18,41 @@ describe("the repository of a checkout", () => {
   });
   afterEach(() => temporary[Symbol.dispose]());
 
-  it("is none without a remote of knotless, or without git", async () => {
+  it("is none without a remote of knotless, or without git", () => {
     git(dir, "remote", "add", "origin", "https://example.test/a/b.git");
-    assertEquals(await find(), undefined);
-    assertEquals(await find("/"), undefined);
-    assertEquals(await find(join(temporary.path, "absent", "folder")), undefined);
+    assertEquals(find(), undefined);
+    assertEquals(find("/"), undefined);
+    assertEquals(find(join(temporary.path, "absent", "folder")), undefined);
   });
 
-  it("is the only remote's, seen from any folder below", async () => {
+  it("is the only remote's, seen from any folder below", () => {
     git(dir, "remote", "add", "origin", "https://example.test/a/b.git");
     git(dir, "remote", "add", "forge", "knotless://alice.test/app.git/");
     mkdirSync(join(dir, "a", "b"), { recursive: true });
-    assertEquals(await find(join(dir, "a", "b")), "alice.test/app");
+    assertEquals(find(join(dir, "a", "b")), "alice.test/app");
   });
 
-  it("is the one that the current branch tracks, before all others", async () => {
+  it("is the one that the current branch tracks, before all others", () => {
     git(dir, "remote", "add", "origin", "knotless://alice.test/app");
     git(dir, "remote", "add", "fork", "knotless://did:plc%3Axyz/app");
     git(dir, "config", "knotless.repo", "else.test/x");
     git(dir, "checkout", "-q", "-b", "topic/one");
     git(dir, "config", "branch.topic/one.remote", "fork");
-    assertEquals(await find(), "did:plc:xyz/app");
+    assertEquals(find(), "did:plc:xyz/app");
   });
 
-  it("is the configured one where several are as likely, else origin's", async () => {
+  it("is the configured one where several are as likely, else origin's", () => {
     git(dir, "remote", "add", "origin", "knotless://alice.test/app");
     git(dir, "remote", "add", "fork", "knotless://bob.test/app");
-    assertEquals(await find(), "alice.test/app");
+    assertEquals(find(), "alice.test/app");
     git(dir, "config", "knotless.repo", "bob.test/app");
-    assertEquals(await find(), "bob.test/app");
+    assertEquals(find(), "bob.test/app");
   });
 
-  it("is not guessed among several, and the error says how to settle it", async () => {
+  it("is not guessed among several, and the error says how to settle it", () => {
     git(dir, "remote", "add", "one", "knotless://alice.test/app");
     git(dir, "remote", "add", "two", "knotless://bob.test/app");
-    const error = await assertRejects(
+    const error = assertThrows(
       find,
       UsageError,
       "several repositories: alice.test/app (one), bob.test/app (two)",
@@ -60,21 +60,21 @@ describe("the repository of a checkout", () => {
     assertEquals(error.hint, "git config knotless.repo alice.test/app");
   });
 
-  it("is found from a linked worktree, by the branch checked out there", async () => {
+  it("is found from a linked worktree, by the branch checked out there", () => {
     git(dir, "remote", "add", "origin", "knotless://alice.test/app");
     git(dir, "remote", "add", "fork", "knotless://bob.test/app");
     commitFiles(dir, "start", { a: "a" });
     const linked = join(temporary.path, "linked");
     git(dir, "worktree", "add", "-q", "-b", "topic", linked);
     git(dir, "config", "branch.topic.remote", "fork");
-    assertEquals(await find(linked), "bob.test/app");
-    assertEquals(await find(), "alice.test/app");
+    assertEquals(find(linked), "bob.test/app");
+    assertEquals(find(), "alice.test/app");
   });
 
-  it("is that of GIT_DIR where it is set", async () => {
+  it("is that of GIT_DIR where it is set", () => {
     git(dir, "remote", "add", "origin", "knotless://alice.test/app");
-    assertEquals(await find(temporary.path, { GIT_DIR: "work/.git" }), "alice.test/app");
-    assertEquals(await find(dir, { GIT_DIR: "/nowhere" }), undefined);
+    assertEquals(find(temporary.path, { GIT_DIR: "work/.git" }), "alice.test/app");
+    assertEquals(find(dir, { GIT_DIR: "/nowhere" }), undefined);
   });
 
   it("is quoted safely when it is hostile", () => {

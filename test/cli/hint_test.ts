@@ -42,7 +42,7 @@ async function readTyped(line: string, facts: readonly Fact[]): Promise<Record<s
   const flag = read.given.get("repo");
   return await readArgs(found.fact, read, {
     repo: typeof flag === "string" ? flag : undefined,
-    findRepo: () => Promise.resolve("other.test/checkout"),
+    findRepo: () => "other.test/checkout",
     readFile: () => Promise.resolve("[]"),
     readStdin: () => Promise.reject(new Error("stdin is not read")),
     confirm: () => Promise.resolve(undefined),
