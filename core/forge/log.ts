@@ -55,7 +55,8 @@ export async function readLog(
     isCut = commits.length === limit;
     if (isCut) break;
     const { oid, path } = found;
-    commits.push({ ...readLogEntry(objects, oid), ...(path && { path: quotePath(path) }) });
+    const entry = readLogEntry(objects, oid);
+    commits.push(path ? { ...entry, path: quotePath(path) } : entry);
   }
   if (allowance.left === 0) {
     isCut = true;

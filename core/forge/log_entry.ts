@@ -28,9 +28,20 @@ const HEADERS = new RegExp(
 /** The length of a parent's line; its oid starts at 7 and ends before the last. */
 const PARENT = 48;
 
+/** What was read of commits, as long as their bytes are kept. */
+const read = new WeakMap<Uint8Array, LogEntry>();
+
 /** Reads a commit as a log shows it. */
 export function readLogEntry(objects: ObjectReader, sha: Oid): LogEntry {
   const bytes = readObject(objects, sha, "commit");
+  const known = read.get(bytes);
+  if (known?.sha === sha) return known;
+  const entry = parseEntry(bytes, sha);
+  read.set(bytes, entry);
+  return entry;
+}
+
+function parseEntry(bytes: Uint8Array, sha: Oid): LogEntry {
   // One text, cut in places, costs a fraction of each part made text for itself.
   const text = lenientText(bytes);
   HEADERS.lastIndex = 0;
